@@ -78,6 +78,7 @@ simulated_sources = \
 	%D%/zk/thread.c %D%/zk/thread.h \
 	%D%/zk/timers.c %D%/zk/timers.h \
 	%D%/zk/transaction.c %D%/zk/transaction.h \
+	%D%/zk/window.c %D%/zk/window.h \
 	%D%/zk/wire.c %D%/zk/wire.h
 
 # The whole library with its internals, for the tests.

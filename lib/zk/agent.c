@@ -53,7 +53,7 @@ static struct pdk__event unsent(const struct pdk__action *action)
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
 }
 
-static void answer(struct pdk__agent *a, const struct pdk__action *action)
+void pdk__agent_unsent(struct pdk__agent *a, const struct pdk__action *action)
 {
     struct pdk__event event;
     bool known = a->machine->known != NULL && a->machine->known(a, action, &event);
@@ -103,7 +103,7 @@ void pdk__agent_feed(struct pdk__agent *a, struct pdk__event event)
         tell(a, action);
     }
     for (size_t i = 0; i < failed.n; i++) /* a machine that waits for a reply is not done, so the agent still exists */
-        answer(a, &failed.list[i]);
+        pdk__agent_unsent(a, &failed.list[i]);
 }
 
 void pdk__agent_session(struct pdk__member *m, const struct pdk__event *event) { pdk__agent_feed(agent_of(m), *event); }

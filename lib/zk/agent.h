@@ -57,6 +57,9 @@ int pdk__agent_join(struct pdk__agent *a, struct pdk_client *c, const struct pdk
 void pdk__agent_feed(struct pdk__agent *a, struct pdk__event event);
 void pdk__agent_session(struct pdk__member *m, const struct pdk__event *event);
 
+/* The request of ACTION was not sent, and no reply will come. */
+void pdk__agent_unsent(struct pdk__agent *a, const struct pdk__action *action);
+
 /* Memory for the stray that the next create may become: without it nothing may be created. */
 bool pdk__agent_reserve(struct pdk__agent *a);
 

@@ -170,6 +170,31 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
     return pdk__wire_delete(wire, action->op, node) == 0;
 }
 
+/* With the first or last request of a node. */
+static bool change(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    return action->kind == PDK__ACT_CREATE ? create(claim, action->op) : put_own(claim, action);
+}
+
+/* The machine may have gone on without it. */
+static void take_turn(struct pdk__window_entry *turn)
+{
+    struct pdk__claim *claim = PDK__MEMBER(turn, struct pdk__claim, turn);
+    struct pdk__action action = claim->waiting;
+    if (claim->machine.op == action.op && !change(claim, &action))
+        pdk__agent_unsent(&claim->agent, &action);
+}
+
+static bool change_in_turn(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    struct pdk_client *c = claim->agent.client;
+    if (pdk__window_open(c))
+        return change(claim, action);
+    claim->waiting = *action;
+    pdk__window_wait(c, &claim->turn, action->kind == PDK__ACT_DELETE);
+    return true;
+}
+
 /* Send one action's request. False if nothing was sent, and no reply will come. */
 static bool put(struct pdk__agent *a, const struct pdk__action *action)
 {
@@ -178,7 +203,8 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
     const char *path = claim->agent.path;
     switch (action->kind) {
     case PDK__ACT_CREATE:
-        return create(claim, action->op);
+    case PDK__ACT_DELETE:
+        return change_in_turn(claim, action);
     case PDK__ACT_PARENTS: /* the path stays if it will have a record */
         return pdk__wire_parents(wire, action->op, path, claim->wish->conditions->lock_delay_ms > 0, action->all) == 0;
     case PDK__ACT_BARRIER:
@@ -191,7 +217,6 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:
     case PDK__ACT_CONFIRM:
-    case PDK__ACT_DELETE:
         return put_own(claim, action);
     case PDK__ACT_RIVALS:
         return watch_rivals(claim, action->op);
@@ -223,6 +248,7 @@ static void done(struct pdk__agent *a, int error)
     pdk__agent_keep(a, &claim->predecessor, &claim->predecessor_entry, NULL);
     pdk__agent_keep(a, &claim->own, &claim->own_entry, NULL);
     pdk__index_drop(&a->client->index, &claim->rivals_entry);
+    pdk__list_remove(&claim->turn.link);
     pdk__release_end(a->client, &claim->release);
     claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_DONE, .rc = error});
 }
@@ -505,6 +531,8 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, pdk__claim_
     claim->machine.session.timeout_ms = c->session.timeout_ms;
     claim->machine.spent = site->spent;
     join_batch(claim);
+    claim->turn.send = take_turn;
+    pdk__list_init(&claim->turn.link);
     feed(claim, (struct pdk__event){.kind = PDK__EV_ACQUIRE});
     return 0;
 }

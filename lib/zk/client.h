@@ -90,6 +90,15 @@ struct pdk__handle {
 struct pdk__joinable {
     struct pdk__index under_way; /* by path */
     uint64_t n_sent;             /* questions so far */
+    unsigned n_names;            /* of the last listing: the next may be as large */
+};
+
+/* window.c. */
+struct pdk__window {
+    unsigned max;
+    unsigned asked;                    /* the weight of all that is under way */
+    struct pdk__list deletes, creates; /* of pdk__window_entry: that wait */
+    struct pdk__deferred deferred;     /* to send them */
 };
 
 /* session_driver.c: the last step of the session machine. */
@@ -198,6 +207,7 @@ struct pdk_client {
     struct pdk__opener opener;
     struct pdk__list requests;
     struct pdk__joinable joinable;
+    struct pdk__window window;
     uint64_t ops;
     uint64_t seed;
 

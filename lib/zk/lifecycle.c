@@ -15,6 +15,7 @@
 #include "lib/zk/session_driver.h"
 #include "lib/zk/stray.h"
 #include "lib/zk/timers.h"
+#include "lib/zk/window.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -86,6 +87,7 @@ static void init(struct pdk_client *c, bool adopted)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;
     pdk__index_init(&c->index, c->seed);
     pdk__index_init(&c->joinable.under_way, c->seed);
+    pdk__window_init(c);
 }
 
 /* HOSTS is NULL for a handle that is adopted. */

@@ -104,6 +104,12 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     }
 }
 
+/* It is sent first: the servers answer in the order of the requests, and thousands of members may have some. */
+static bool proves(const struct pdk__session_action *action)
+{
+    return action->kind == PDK__SACT_RENEW || action->kind == PDK__SACT_KEEPALIVE || action->kind == PDK__SACT_SYNC;
+}
+
 static void note_link(struct pdk_client *c)
 {
     bool before = c->told.unfit;
@@ -126,7 +132,11 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     pdk__client_arm(c, c->step.wake_ms);
     note_link(c);
     for (size_t i = 0; i < actions.n; i++)
-        carry_out(c, &actions.list[i]);
+        if (proves(&actions.list[i]))
+            carry_out(c, &actions.list[i]);
+    for (size_t i = 0; i < actions.n; i++)
+        if (!proves(&actions.list[i]))
+            carry_out(c, &actions.list[i]);
     if (actions.n == 0)
         return;
     pdk__members_changed(c);

@@ -7,6 +7,7 @@
 #include "lib/zk/handle.h"
 #include "lib/zk/request.h"
 #include "lib/zk/standing.h"
+#include "lib/zk/window.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct question {
     char *made;      /* the name of a node that a transaction has made; owned */
     char *path;      /* of one that others may join, or whose watch is removed where there is no node; owned */
     uint64_t number; /* of all that the client has sent */
+    unsigned weight; /* in the window; 0: it was not sent */
 
     /* of one that others may join */
     enum about about;
@@ -36,6 +38,7 @@ struct question {
 static void end(struct question *q)
 {
     struct pdk_client *c = q->base.client;
+    pdk__window_answered(c, q->weight);
     pdk__index_drop(&c->joinable.under_way, &q->under_way);
     pdk__list_remove(&q->link);
     pdk__free(q->made);
@@ -87,7 +90,12 @@ void pdk__wire_end(struct pdk__wire *wire)
         leave(PDK__MEMBER(link, struct question, link));
 }
 
-static void number(struct question *q) { q->number = ++q->base.client->joinable.n_sent; }
+static void note_sent(struct question *q, unsigned weight)
+{
+    q->number = ++q->base.client->joinable.n_sent;
+    q->weight = weight;
+    pdk__window_asked(q->base.client, weight);
+}
 
 /* The call was made: 0, or the request is taken back. */
 static int sent(struct question *q, int zrc)
@@ -96,7 +104,7 @@ static int sent(struct question *q, int zrc)
         end(q);
         return pdk__error_of(zrc);
     }
-    number(q);
+    note_sent(q, 1);
     if (q->wire != NULL)
         q->wire->asked = q->number;
     return 0;
@@ -366,13 +374,16 @@ static struct pdk__event children_of(int zrc, const struct String_vector *names)
 
 static void listed(int zrc, const struct String_vector *names, const void *data);
 
+/* So many names weigh as much as another question. */
+enum { NAMES_OF_WEIGHT = 64 };
+
 static int send_listing(struct question *q)
 {
     struct pdk_client *c = q->base.client;
     int zrc = zoo_aget_children(c->zh, q->path, 0, listed, q);
     if (zrc != ZOK)
         return zrc;
-    number(q);
+    note_sent(q, 1 + c->joinable.n_names / NAMES_OF_WEIGHT);
     note_under_way(q, THE_NAMES);
     return ZOK;
 }
@@ -401,6 +412,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     struct question *q = (struct question *)data;
     struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
     struct pdk__wire_reply reply = {.event = children_of(zrc, names)};
+    c->joinable.n_names = (unsigned)reply.event.n_children;
     send_following(q, zrc);
     deliver_all(q, PDK__EV_LISTED, zrc, reply);
     pdk__request_depart(c);

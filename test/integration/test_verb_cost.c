@@ -2,6 +2,7 @@
  * The packets of each verb, counted by the proxy before the client: a change of these numbers is a change of the
  * product. Times are no part of it.
  */
+#include "lib/zk/window.h"
 #include "test/lib/fixture.h"
 
 #include <stdio.h>
@@ -332,6 +333,42 @@ static void crowd_joined_first(void)
     end();
 }
 
+/* Each has a path of its own, and none is answered: creates and listings fill the window, and no more are sent. */
+static void locks_asked_for_at_once(void)
+{
+    enum { LOCKS = 500 };
+    static pdk_mutex *m[LOCKS];
+    static pdk_grant *grants[LOCKS];
+    char path[200];
+    atomic_int n_ended = 0;
+    begin_again();
+    for (int i = 0; i < LOCKS; i++) {
+        snprintf(path, sizeof path, "%s-%d", fixture.path, i);
+        CHECK_RC(pdk_mutex_new(&m[i], a.client, path, NULL), 0);
+    }
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(a.proxy);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, true);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_mutex_lock_async(m[i], PDK_FOREVER, ended, &n_ended, &grants[i]), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_LIST) == PDK__WINDOW_MAX / 2);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, 0), PDK__WINDOW_MAX);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, n_ended == LOCKS);
+    pdk__proxy_reset_counters(a.proxy);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, true);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_grant_release_async(grants[i], ended, &n_ended), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_DELETE) == PDK__WINDOW_MAX);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, 0), PDK__WINDOW_MAX);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, n_ended == 2 * LOCKS);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_lock_free(m[i]), 0);
+    end();
+}
+
 static void looked_at(void)
 {
     int64_t token;
@@ -430,6 +467,7 @@ int main(int argc, char **argv)
         {"two hundred waiters whose connection is lost list nothing", crowd_reconnected},
         {"two hundred that join at once list twice", crowd_joined},
         {"two hundred that join a path that is missing make it once", crowd_joined_first},
+        {"of five hundred locks that are asked for at once a window is under way", locks_asked_for_at_once},
         {"calls that only look send nothing", looked_at},
         {"a job that runs, and that is skipped", jobs},
         {"an idle holder's requests", idle},

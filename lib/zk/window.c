@@ -1,0 +1,60 @@
+#include "lib/zk/window.h"
+#include "lib/assert.h"
+
+static bool any_waits(const struct pdk__window *w)
+{
+    return !pdk__list_empty(&w->deletes) || !pdk__list_empty(&w->creates);
+}
+
+static bool full(const struct pdk__window *w) { return w->asked >= w->max; }
+
+static void send_first(struct pdk__window *w)
+{
+    struct pdk__list *first = !pdk__list_empty(&w->deletes) ? w->deletes.next : w->creates.next;
+    struct pdk__window_entry *entry = PDK__MEMBER(first, struct pdk__window_entry, link);
+    pdk__list_remove(first);
+    entry->send(entry);
+}
+
+/* Of a lost connection all questions are answered before the loss is reported. What waits is asked anew after it. */
+static bool connected(const struct pdk_client *c) { return c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE; }
+
+static void go_on(struct pdk__deferred *deferred)
+{
+    struct pdk__window *w = PDK__MEMBER(deferred, struct pdk__window, deferred);
+    while (any_waits(w) && !full(w) && connected(PDK__MEMBER(w, struct pdk_client, window)))
+        send_first(w);
+}
+
+static void go_on_later(struct pdk_client *c)
+{
+    if (any_waits(&c->window) && !full(&c->window))
+        pdk__client_defer(c, &c->window.deferred);
+}
+
+void pdk__window_init(struct pdk_client *c)
+{
+    c->window = (struct pdk__window){.max = PDK__WINDOW_MAX, .deferred.run = go_on};
+    pdk__list_init(&c->window.deletes);
+    pdk__list_init(&c->window.creates);
+    pdk__list_init(&c->window.deferred.link);
+}
+
+bool pdk__window_open(const struct pdk_client *c) { return !full(&c->window) && !any_waits(&c->window); }
+
+void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool deletes)
+{
+    assert(pdk__client_locked(c) && entry->send != NULL);
+    pdk__list_remove(&entry->link);
+    pdk__list_append(deletes ? &c->window.deletes : &c->window.creates, &entry->link);
+    go_on_later(c);
+}
+
+void pdk__window_asked(struct pdk_client *c, unsigned weight) { c->window.asked += weight; }
+
+void pdk__window_answered(struct pdk_client *c, unsigned weight)
+{
+    assert(pdk__client_locked(c) && c->window.asked >= weight);
+    c->window.asked -= weight;
+    go_on_later(c);
+}
