@@ -95,8 +95,8 @@ struct pdk__joinable {
 
 /* window.c. */
 struct pdk__window {
-    unsigned max;
-    unsigned asked;                    /* the weight of all that is under way */
+    unsigned size, max;                /* the weight that may be under way: now, and at most */
+    unsigned asked;                    /* the weight of all that is */
     struct pdk__list deletes, creates; /* of pdk__window_entry: that wait */
     struct pdk__deferred deferred;     /* to send them */
 };

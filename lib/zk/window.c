@@ -6,7 +6,7 @@ static bool any_waits(const struct pdk__window *w)
     return !pdk__list_empty(&w->deletes) || !pdk__list_empty(&w->creates);
 }
 
-static bool full(const struct pdk__window *w) { return w->asked >= w->max; }
+static bool full(const struct pdk__window *w) { return w->asked >= w->size; }
 
 static void send_first(struct pdk__window *w)
 {
@@ -34,7 +34,7 @@ static void go_on_later(struct pdk_client *c)
 
 void pdk__window_init(struct pdk_client *c)
 {
-    c->window = (struct pdk__window){.max = PDK__WINDOW_MAX, .deferred.run = go_on};
+    c->window = (struct pdk__window){.size = PDK__WINDOW_FIRST, .max = PDK__WINDOW_MAX, .deferred.run = go_on};
     pdk__list_init(&c->window.deletes);
     pdk__list_init(&c->window.creates);
     pdk__list_init(&c->window.deferred.link);
@@ -52,9 +52,19 @@ void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, boo
 
 void pdk__window_asked(struct pdk_client *c, unsigned weight) { c->window.asked += weight; }
 
-void pdk__window_answered(struct pdk_client *c, unsigned weight)
+static void resize(struct pdk__window *w, bool late)
+{
+    if (late)
+        w->size -= w->size > PDK__WINDOW_MIN;
+    else
+        w->size += w->size < w->max;
+}
+
+void pdk__window_answered(struct pdk_client *c, unsigned weight, int64_t ms)
 {
     assert(pdk__client_locked(c) && c->window.asked >= weight);
+    if (weight > 0)
+        resize(&c->window, ms > pdk__session_lag_ms(&c->session) + c->session.timeout_ms / PDK__WINDOW_LATE_PART);
     c->window.asked -= weight;
     go_on_later(c);
 }

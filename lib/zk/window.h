@@ -11,8 +11,10 @@
 
 #include "lib/zk/client.h"
 
-/* A small question counts once. That is some tens of milliseconds of the servers' time, and 256 round trips' worth. */
-enum { PDK__WINDOW_MAX = 256 };
+/* The weight of what may be under way; a small question weighs 1. It is small at first, and grows with each answer that
+ * comes in time: within a LATE_PART of the session timeout beyond the round trip. An answer that is late makes it
+ * smaller. */
+enum { PDK__WINDOW_FIRST = 32, PDK__WINDOW_MIN = 16, PDK__WINDOW_MAX = 256, PDK__WINDOW_LATE_PART = 20 };
 
 /* A request that waits: in its claim. */
 struct pdk__window_entry {
@@ -28,8 +30,8 @@ bool pdk__window_open(const struct pdk_client *c);
 /* Deletes are sent first: others wait for them. An entry that waits already gets a new place. */
 void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool deletes);
 
-/* A question of this weight is under way; it is answered, or is forgotten. */
+/* A question of this weight is under way; it is answered, or forgotten, MS later. */
 void pdk__window_asked(struct pdk_client *c, unsigned weight);
-void pdk__window_answered(struct pdk_client *c, unsigned weight);
+void pdk__window_answered(struct pdk_client *c, unsigned weight, int64_t ms);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/zk/wire.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/clock.h"
 #include "lib/core/path.h"
 #include "lib/identity.h"
 #include "lib/revocation.h"
@@ -38,7 +39,7 @@ struct question {
 static void end(struct question *q)
 {
     struct pdk_client *c = q->base.client;
-    pdk__window_answered(c, q->weight);
+    pdk__window_answered(c, q->weight, pdk__now_ms() - q->base.sent_ms);
     pdk__index_drop(&c->joinable.under_way, &q->under_way);
     pdk__list_remove(&q->link);
     pdk__free(q->made);

@@ -64,7 +64,7 @@ static int connect_library(struct client *c)
         rc = c->adopts ? adopt(c, hosts, o) : pdk_client_new(&c->library, hosts, o);
     pdk_client_options_free(o);
     if (rc == 0)
-        c->library->window.max = window_of(w);
+        c->library->window.size = c->library->window.max = window_of(w);
     return rc;
 }
 
