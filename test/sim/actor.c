@@ -125,7 +125,7 @@ static void answer(struct actor *a, int rc)
 static void released(int rc, void *arg) { answer(arg, rc); }
 
 /* It may come while the actor is on its way to take the request back. */
-static void granted(int rc, void *arg)
+void actor_granted(int rc, void *arg)
 {
     struct actor *a = arg;
     if (rc == 0 && a->grant == NULL)
@@ -166,7 +166,7 @@ static int take_later(struct actor *a, bool patient)
     struct world *w = a->client->world;
     bool takes_back = !patient && chance(&w->random, 500);
     a->answered = false;
-    int rc = a->mode->request(a->lock, chance(&w->random, 500) ? PDK_FOREVER : 4000, granted, a, &a->grant);
+    int rc = a->mode->request(a->lock, chance(&w->random, 500) ? PDK_FOREVER : 4000, actor_granted, a, &a->grant);
     if (rc != 0)
         return rc;
     if (takes_back) {

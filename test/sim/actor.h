@@ -57,6 +57,9 @@ void hold(struct actor *a);
 int take(struct actor *a, int kind);
 void leave(struct actor *a, bool last);
 
+/* The callback of a request. */
+void actor_granted(int rc, void *actor);
+
 /* answers.c: what an actor is answered is judged as it comes. No time passes in there. */
 void judge_answer(const struct actor *a, int rc);
 void judge_grant(struct actor *a);

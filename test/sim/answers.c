@@ -31,6 +31,20 @@ static const struct claim *claim_of(const struct client *c, int path, const char
     return NULL;
 }
 
+static void judge_two(const struct actor *a, const struct actor *other, bool hands_on)
+{
+    const struct client *c = a->client;
+    if (other == a || other->token != a->token)
+        return;
+    if (other->holds)
+        world_break(c->world, law, "two requests of client %d hold one grant", c->id);
+    if (other->turn >= a->turn)
+        world_break(c->world, law, "turn %llu of client %d comes late", (unsigned long long)a->turn, c->id);
+    see(hands_on ? SIGHT_HANDED_ON : SIGHT_RESUMED);
+    if (other->lock != a->lock)
+        see(SIGHT_HANDED_ACROSS);
+}
+
 /* The turns of one node have one owner at a time, in their order. */
 static void judge_turn(const struct actor *a)
 {
@@ -40,18 +54,10 @@ static void judge_turn(const struct actor *a)
     bool stays = has(a->recipe, HAS_IDLE) && w->idle_ms > 0;
     if (a->turn == 0 || (a->turn > 1 && !hands_on && !stays))
         world_break(w, law, "client %d has turn %llu of a %s", c->id, (unsigned long long)a->turn, a->recipe->name);
-    for (int i = 0; i < c->n_actors; i++) {
-        const struct actor *other = &c->actors[i];
-        if (other == a || other->token != a->token)
-            continue;
-        if (other->holds)
-            world_break(w, law, "two threads of client %d hold one grant", c->id);
-        if (other->turn >= a->turn)
-            world_break(w, law, "turn %llu of client %d comes late", (unsigned long long)a->turn, c->id);
-        see(hands_on ? SIGHT_HANDED_ON : SIGHT_RESUMED);
-        if (other->lock != a->lock)
-            see(SIGHT_HANDED_ACROSS);
-    }
+    for (int i = 0; i < c->n_actors; i++)
+        judge_two(a, &c->actors[i], hands_on);
+    for (int i = 0; i < c->crowd.n_asked; i++)
+        judge_two(a, &c->members[i], hands_on);
 }
 
 static pdk_state state_of(const struct actor *a)

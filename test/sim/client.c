@@ -149,6 +149,8 @@ static void note_failure(struct claim *claim, const struct pdk__action *a)
 
 static void note_action(struct claim *claim, const struct pdk__action *a)
 {
+    if (a->kind == PDK__ACT_LIST)
+        claim->lists_since = claim->client->world->agenda.now;
     if (a->kind == PDK__ACT_WATCH) {
         claim->has_predecessor = claim->armed = true;
         claim->unwatched = false;
@@ -293,7 +295,8 @@ void sim_stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint32
     struct client *c = fiber_now->owner;
     pdk__stray_init(s, ops, session, attempt, seed, now_ms);
     for (int i = 0; i < STRAYS_MAX; i++)
-        if (c->strays[i].machine == NULL || c->strays[i].machine == s) {
+        if (i == c->n_strays || c->strays[i].machine == NULL || c->strays[i].machine == s) {
+            c->n_strays += i == c->n_strays;
             c->strays[i] = (struct stray){.machine = s, .path = c->stray_path, .session = session, .attempt = attempt};
             return;
         }
@@ -309,7 +312,7 @@ void sim_stray_step(struct pdk__stray *s, const struct pdk__event *ev, struct pd
             STORY(c->world, "client %d deletes its stray %s", c->id, a->name);
             see(SIGHT_STRAY_FOUND);
         }
-        for (int j = 0; j < STRAYS_MAX && a->kind == PDK__ACT_DONE; j++)
+        for (int j = 0; j < c->n_strays && a->kind == PDK__ACT_DONE; j++)
             if (c->strays[j].machine == s)
                 c->strays[j].machine = NULL;
     }

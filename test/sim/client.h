@@ -17,12 +17,13 @@ enum {
     ACTORS_MAX = 11,
     ATTENDANTS = 2,
     PERMITS_MAX = 4,
-    CLAIMS_MAX = 64,
-    OUTSTANDING_MAX = 512, /* two for each stray, at a reconnection */
-    CLIENT_WATCHES_MAX = 32,
-    STRAYS_MAX = 64,
-    TICKETS_MAX = 1024,
-    COMPLETIONS_MAX = 1024
+    CROWD_MAX = 200,
+    CLAIMS_MAX = 64 + CROWD_MAX,
+    OUTSTANDING_MAX = 2048, /* two for each stray, at a reconnection */
+    CLIENT_WATCHES_MAX = 32 + 2 * CROWD_MAX,
+    STRAYS_MAX = 64 + CROWD_MAX,
+    TICKETS_MAX = 2048,
+    COMPLETIONS_MAX = 2048
 };
 
 /* The path of a semaphore, whose nodes stand on GATE_PATH and LEASE_PATH. */
@@ -60,6 +61,7 @@ struct claim {
     bool armed;         /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
     int64_t keeps_from; /* law_idle.c: its node is idle, and the other node of this czxid waits, since; 0: none does */
     instant keeps_since;
+    instant lists_since; /* it asked for a listing then, last */
 };
 
 /* A create that left no node, and may land. */
@@ -90,9 +92,11 @@ struct ticket {
     struct _zhandle *zh; /* NULL: free */
     enum completion_kind kind;
     int path;
+    bool root; /* the path is the root, or a semaphore's own, which have no number of their own */
     char name[PDK__NAME_MAX];
     void (*completion)(void);
     const void *data;
+    instant sent;
     int n_results; /* of a transaction */
     struct zoo_op_result *results;
 };
@@ -130,6 +134,15 @@ struct actor {
     uint64_t turn;
     bool holds;
     bool wanted; /* it was told that another wants the lock */
+};
+
+/* Requests for one lock that one thread has at a time (crowds.c). */
+struct crowd {
+    struct client *client;
+    int n;       /* 0: there is none */
+    int n_asked; /* the first of them were */
+    int n_left;  /* still to be asked, or to be finished */
+    struct actor *members;
 };
 
 /* One at a barrier: the first at a double barrier, the second at a plain one. */
@@ -179,11 +192,7 @@ struct client {
     int64_t seen_zxid;
     int64_t timeout_ms; /* granted; it asks for no more ever after */
     instant sent, received;
-    int n_outstanding, n_queued;
-    const struct request *outstanding[OUTSTANDING_MAX];
-    const struct request *queued[OUTSTANDING_MAX];
-    int n_watches;
-    struct watched watches[CLIENT_WATCHES_MAX];
+    int n_outstanding, n_queued, n_watches;
 
     bool expired;
     bool authenticated; /* its handle has its credentials */
@@ -207,7 +216,9 @@ struct client {
     unsigned heard_own;        /* events of the session, by its program's own watcher */
     const struct fiber *child; /* it has forked, and runs in the child; NULL: none does */
     struct _zhandle *zh;
-    int n_tickets; /* places that were ever used */
+    int n_tickets;                  /* places that were ever used */
+    const struct ticket *answering; /* the answer of its request is being heard; NULL: none is */
+    int n_listed;                   /* the contenders that had the answer, of those who list */
 
     /* the driver, and what is known of it */
     pdk_client *library;
@@ -238,7 +249,7 @@ struct client {
     bool one_name;    /* its servers have one name, so that it is not told to leave any */
     int stray_path;
     int n_claims; /* places that were ever used */
-    struct stray strays[STRAYS_MAX];
+    int n_strays; /* likewise */
 
     pdk_barrier *meeting; /* NULL: none; and so is the other */
     pdk_barrier *barrier;
@@ -246,9 +257,15 @@ struct client {
     struct onlooker onlooker;
     int n_actors;
     struct actor actors[ACTORS_MAX];
+    struct crowd crowd;
 
     /* last, for they are large, and need no clearing */
     struct claim claims[CLAIMS_MAX];
+    struct stray strays[STRAYS_MAX];
+    struct actor members[CROWD_MAX];
+    const struct request *outstanding[OUTSTANDING_MAX];
+    const struct request *queued[OUTSTANDING_MAX];
+    struct watched watches[CLIENT_WATCHES_MAX];
     struct message completions[COMPLETIONS_MAX];
     struct ticket tickets[TICKETS_MAX];
     struct pipe up[SERVERS_MAX], down[SERVERS_MAX];
@@ -326,6 +343,10 @@ bool recipe_used(const struct world *w, enum recipe_of recipe);
 int recipe_make(struct client *c, enum recipe_of recipe, pdk_lock **out);
 void actors_begin(struct client *c);
 void *actor_run(void *actor);
+
+/* crowds.c: its crowd, and the thread of that. */
+void crowd_begin(struct client *c);
+void *crowd_run(void *crowd);
 
 /* askers.c: options for one that asks, and its thread. */
 int client_ask_all(struct client *c, pdk_client_options *o);

@@ -15,7 +15,14 @@
 #include "test/sim/random.h"
 #include "test/sim/tree.h"
 
-enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 128, PENDING_MAX = 1024 };
+enum {
+    SERVERS_MAX = 5,
+    CLIENTS_MAX = 5,
+    LOG_MAX = 65536,
+    REQUESTS_MAX = 131072,
+    WATCHES_MAX = 2048,
+    PENDING_MAX = 1024
+};
 
 enum request_kind {
     REQ_CREATE,

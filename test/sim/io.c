@@ -517,6 +517,7 @@ void client_begin(struct client *c, struct world *w, int id)
     c->secretive = w->secretive && (!w->lends || id != 0) && chance(&w->random, 600);
     c->oversized = id == 0 && w->plan.seed % 41 == 17 && !w->calm && !w->plan.exhaustive;
     actors_begin(c);
+    crowd_begin(c);
     for (int i = 0; i < ATTENDANTS; i++)
         c->attendants[i].client = c;
     c->adopts = w->lends && id == 0;

@@ -50,7 +50,7 @@ static void come_again(struct world *w)
 static bool looked_for(const struct world *w)
 {
     const struct client *c = w->late.client;
-    for (int i = 0; i < STRAYS_MAX; i++)
+    for (int i = 0; i < c->n_strays; i++)
         if (c->strays[i].machine != NULL && pdk__name_is(w->late.name, c->strays[i].session, c->strays[i].attempt))
             return true;
     return false;

@@ -23,7 +23,7 @@ static void judge(struct world *w, session_index session, const char *name)
 static void check_landing(struct world *w, const struct txn *txn)
 {
     const struct client *c = &w->clients[w->session_client[txn->session]];
-    for (int i = 0; i < STRAYS_MAX; i++)
+    for (int i = 0; i < c->n_strays; i++)
         if (c->strays[i].machine != NULL && c->strays[i].path == txn->path &&
             pdk__name_is(txn->name, c->strays[i].session, c->strays[i].attempt))
             judge(w, txn->session, txn->name);

@@ -28,13 +28,13 @@ static bool all_well(const struct world *w, const struct client *c, enum pdk__ph
 /* A number after the end of the counter is negative. */
 static bool is_ahead(const struct node *node, const struct node *own)
 {
-    return node->czxid < own->czxid || pdk__name_parse(node->name).sequence < pdk__name_parse(own->name).sequence;
+    return node->czxid < own->czxid || node->sequence < own->sequence;
 }
 
 /* One that has a permit, or may have: among permits a node of another recipe counts wherever it stands. */
-static bool counts(const struct claim *claim, const struct node *node, const struct node *own)
+static bool counts(const struct node *node, const struct node *own)
 {
-    bool foreign = claim->tag == PDK__TAG_PERMIT && pdk__name_parse(node->name).tag != PDK__TAG_PERMIT;
+    bool foreign = pdk__name_parse(node->name).tag != PDK__TAG_PERMIT;
     return node != own && (foreign || is_ahead(node, own));
 }
 
@@ -48,7 +48,7 @@ static bool is_first(struct world *w, const struct claim *claim)
         if (own == NULL || dir->nodes[i].planted ||
             (is_ahead(&dir->nodes[i], own) && laws_blocks(claim, dir->nodes[i].name)))
             return false;
-        n_ahead += counts(claim, &dir->nodes[i], own);
+        n_ahead += claim->tag == PDK__TAG_PERMIT && counts(&dir->nodes[i], own);
     }
     return own != NULL && !claim->delays && (claim->tag != PDK__TAG_PERMIT || n_ahead < w->permits);
 }

@@ -28,4 +28,17 @@ static void stepped(struct world *w, const struct claim *claim, const struct pdk
         see(SIGHT_FIRED_AFTER_RECONNECT);
 }
 
-const struct law law_reconnect = {.name = "reconnect", .stepped = stepped};
+enum { CROWD = 50 };
+
+/* A crowd that is apart is to be seen. */
+static void parted(struct world *w, const struct client *c)
+{
+    int n = 0;
+    (void)w;
+    for (int i = 0; i < c->n_claims; i++)
+        n += c->claims[i].used && c->claims[i].machine->phase == PDK__WAITING;
+    if (n >= CROWD)
+        see(SIGHT_CROWD_APART);
+}
+
+const struct law law_reconnect = {.name = "reconnect", .stepped = stepped, .parted = parted};

@@ -29,7 +29,10 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits, law_idle, law_barriers, law_notes, law_jobs, law_reconnect;
+    law_revocation, law_permits, law_idle, law_barriers, law_notes, law_jobs, law_reconnect, law_listings;
+
+/* A plain listing was sent. */
+void law_listings_sent(const struct client *c, const struct ticket *t);
 
 /* A claim's request fails with ERROR. */
 void law_service_judge(struct world *w, const struct claim *claim, int error);

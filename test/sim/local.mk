@@ -14,6 +14,7 @@ shipped_library = %D%/libshipped.a
 	%D%/attendants.c \
 	%D%/candidates.c \
 	%D%/client.c %D%/client.h \
+	%D%/crowds.c \
 	%D%/ensemble.c %D%/ensemble.h \
 	%D%/faults.c \
 	%D%/fiber.c %D%/fiber.h \
@@ -21,7 +22,7 @@ shipped_library = %D%/libshipped.a
 	%D%/io.c \
 	%D%/late_create.c \
 	%D%/law_barriers.c %D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c %D%/law_idle.c \
-	%D%/law_jobs.c %D%/law_nodes.c %D%/law_notes.c %D%/law_observers.c %D%/law_order.c %D%/law_permits.c %D%/law_presence.c %D%/law_prompt.c %D%/law_reconnect.c %D%/law_revocation.c \
+	%D%/law_jobs.c %D%/law_listings.c %D%/law_nodes.c %D%/law_notes.c %D%/law_observers.c %D%/law_order.c %D%/law_permits.c %D%/law_presence.c %D%/law_prompt.c %D%/law_reconnect.c %D%/law_revocation.c \
 	%D%/law_silence.c %D%/jobs.c \
 	%D%/law_service.c %D%/law_steady.c %D%/law_tokens.c %D%/law_watches.c %D%/laws.h \
 	%D%/memory.c \

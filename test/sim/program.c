@@ -88,6 +88,8 @@ void *client_run(void *arg)
         fiber_start(c, client_dispatch, c);
     for (int i = 0; i < c->n_actors; i++)
         fiber_start(c, actor_run, &c->actors[i]);
+    if (c->crowd.n > 0)
+        fiber_start(c, crowd_run, &c->crowd);
     if (c->onlooker.rounds > 0)
         fiber_start(c, onlooker_run, &c->onlooker);
     if (c->curious)
@@ -121,7 +123,7 @@ bool client_at_work(const struct client *c)
     for (int i = 0; i < c->n_actors; i++)
         if (c->actors[i].rounds > 0)
             return true;
-    return c->onlooker.rounds > 0;
+    return c->onlooker.rounds > 0 || c->crowd.n_left > 0;
 }
 
 /* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. One

@@ -194,6 +194,20 @@ int server_node_watches(const struct server *s)
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
 
+static const char *const *copy_names(struct ensemble *e, const struct dir *dir)
+{
+    size_t size = 1;
+    for (int i = 0; i < dir->n; i++)
+        size += strlen(dir->nodes[i].name) + 1;
+    char *text = e->scratch(e->world, size);
+    const char **names = e->scratch(e->world, (size_t)dir->n * sizeof *names + 1);
+    for (int i = 0; i < dir->n; i++) {
+        names[i] = text;
+        text = stpcpy(text, dir->nodes[i].name) + 1;
+    }
+    return names;
+}
+
 static void answer_list(struct server *s, const struct request *r, struct answer *a)
 {
     struct dir *dir = &s->tree.dirs[r->path];
@@ -201,13 +215,7 @@ static void answer_list(struct server *s, const struct request *r, struct answer
         a->error = Z_NONODE;
         return;
     }
-    char(*names)[PDK__NAME_MAX] = s->e->scratch(s->e->world, (size_t)dir->n * sizeof *names + 1);
-    const char **children = s->e->scratch(s->e->world, (size_t)dir->n * sizeof *children + 1);
-    for (int i = 0; i < dir->n; i++) {
-        memcpy(names[i], dir->nodes[i].name, sizeof names[i]);
-        children[i] = names[i];
-    }
-    a->children = children;
+    a->children = copy_names(s->e, dir);
     a->n_children = dir->n;
     a->changed = dir->pzxid;
     if (r->watch)

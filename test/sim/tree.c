@@ -44,6 +44,7 @@ static void create(struct tree *t, const struct txn *txn)
     }
     struct node *node = &dir->nodes[dir->n++];
     strcpy(node->name, txn->name);
+    node->sequence = pdk__name_parse(node->name).sequence;
     node->owner = txn->kind == TXN_LEAVE_WORD ? -1 : txn->session;
     node->version = 0;
     node->czxid = node->mzxid = txn->zxid;

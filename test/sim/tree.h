@@ -19,7 +19,7 @@ enum {
     NOTE_PATH = 8,    /* no lock's: it has data, which are written under guard */
     JOB_PATH = 9,     /* likewise: the record of the job of the first path */
     PATHS = 10,
-    NODES_MAX = 96,
+    NODES_MAX = 1024,
     NODES_MANY = 24, /* no strangers and no lost creates beyond that */
     SESSIONS_MAX = 64
 };
@@ -33,6 +33,7 @@ enum node_data { DATA_OWN, DATA_REVOKED, DATA_REVOKED_BARE };
 struct node {
     char name[PDK__NAME_MAX];
     session_index owner;
+    int64_t sequence; /* of its name */
     int64_t czxid;
     int64_t mzxid;
     int64_t mtime_ms;

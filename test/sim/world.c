@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 16 << 20 };
+enum { SCRATCH = 256 << 20 };
+
+/* One seed of so many has crowds. */
+enum { CROWDS_EACH = 64 };
 
 /* How long faults happen; how long after the healing all clients may take to finish, and then to leave no trace. */
 enum {
@@ -27,7 +30,7 @@ const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens, 
                                   &law_nodes,     &law_watches,    &law_herd,      &law_presence, &law_service,
                                   &law_steady,    &law_prompt,     &law_delay,     &law_silence,  &law_observers,
                                   &law_deletion,  &law_revocation, &law_permits,   &law_idle,     &law_barriers,
-                                  &law_notes,     &law_jobs,       &law_reconnect, NULL};
+                                  &law_notes,     &law_jobs,       &law_reconnect, &law_listings, NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
@@ -518,6 +521,7 @@ static void begin(struct world *w, const struct plan *plan)
     if (w->gathers)
         w->n_paths = 2;
     w->members = plan->seed % 9 == 7 && !plan->exhaustive ? between(&w->random, 1, w->n_clients) : 0;
+    w->crowds = plan->seed % CROWDS_EACH == 23 && !plan->exhaustive ? between(&w->random, 1, 2) : 0;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);

@@ -116,6 +116,7 @@ struct world {
     bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
     int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
     bool gathers;   /* each client has threads that lock both paths at once */
+    int crowds;     /* the first clients have a thread with many requests for one lock */
     int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
     bool writes;    /* holders write under guard */
     bool jobs;      /* holders of the first path do its job */
@@ -382,7 +383,10 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(PARTED, "a member left it after the others")                                                                     \
     X(PASSED_BARRIER, "a wait at a barrier ended")                                                                     \
     X(FIVE_SERVERS, "five servers elected a leader")                                                                   \
-    X(NON_VOTING, "a client was connected to a server that does not vote")
+    X(NON_VOTING, "a client was connected to a server that does not vote")                                             \
+    X(CROWD_SERVED, "a request of a crowd was granted")                                                                \
+    X(CROWD_APART, "a connection was lost, and a crowd waited")                                                        \
+    X(LISTING_SHARED, "ten contenders had the answer to one listing")
 
 enum sight {
 #define ENUMERATE(name, text) SIGHT_##name,

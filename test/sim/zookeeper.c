@@ -211,8 +211,10 @@ static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const
                  (struct ticket){.zh = zh,
                                  .kind = q.completes,
                                  .path = zookeeper_path(q.path),
+                                 .root = is_root(q.path),
                                  .completion = completion,
                                  .data = data,
+                                 .sent = c->world->agenda.now,
                                  .n_results = q.results != NULL ? q.n_also + 1 : 0,
                                  .results = q.results},
                  &number);
@@ -226,8 +228,11 @@ static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const
                             .text = q.text,
                             .size = q.size};
     strcpy(asked.name, name);
-    if (io_send(c, &asked, number))
+    if (io_send(c, &asked, number)) {
+        if (q.completes == COMPLETES_STRINGS && !q.watch)
+            law_listings_sent(c, &c->tickets[number - 1]);
         return ZOK;
+    }
     c->tickets[number - 1].zh = NULL;
     return ZSYSTEMERROR;
 }
@@ -688,7 +693,10 @@ void zookeeper_complete(struct client *c, const struct message *m)
             break;
         t = c->tickets[m->a - 1];
         c->tickets[m->a - 1].zh = NULL;
+        c->answering = &t;
+        c->n_listed = 0;
         complete(&t, m->kind == IN_REPLY ? a : NULL);
+        c->answering = NULL;
         break;
     case IN_EVENT:
         write_path(path, a->path, a->name);
