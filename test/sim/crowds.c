@@ -50,7 +50,7 @@ static void give_up(struct actor *a)
     pdk_grant_release_async(g, NULL, NULL);
 }
 
-/* What is granted is released soon. */
+/* A grant is released soon. */
 static void finish(struct actor *a)
 {
     struct world *w = a->client->world;

@@ -32,11 +32,15 @@ const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens, 
                                   &law_deletion,  &law_revocation, &law_permits,   &law_idle,     &law_barriers,
                                   &law_notes,     &law_jobs,       &law_reconnect, &law_listings, NULL};
 
-bool laws_blocks(const struct claim *claim, const char *name)
+static bool is_reader(const char *name)
 {
     struct pdk__name other = pdk__name_parse(name);
-    bool tagged = other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR;
-    bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
+    return (other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR) && other.tag == PDK__TAG_READ;
+}
+
+bool laws_blocks(const struct claim *claim, const char *name)
+{
+    bool readers = claim->tag == PDK__TAG_READ && is_reader(name);
     bool permits = claim->tag == PDK__TAG_PERMIT; /* law_permits.c */
     const char *base = claim->machine->wish->base;
     return !readers && !permits && (base == NULL || strcmp(base, name) != 0);
