@@ -1,9 +1,12 @@
 # The workers of bench/run. They are built by `make bench` and for the tests, and never installed.
-bench_programs = %D%/bare %D%/paddock %D%/redis %D%/servers
+bench_programs = %D%/bare %D%/crowd %D%/paddock %D%/redis %D%/servers
 bench_scripts = %D%/quick
 %C%_worker = %D%/worker.c %D%/worker.h
 %C%_bare_SOURCES = %D%/bare.c $(%C%_worker)
 %C%_bare_LDADD = $(ZOOKEEPER_LIBS)
+%C%_crowd_SOURCES = %D%/crowd.c %D%/crowd.h %D%/crowd_many.c %D%/crowd_queue.c %D%/members.c %D%/members.h %D%/phase.c \
+	%D%/phase.h %D%/scenarios.h %D%/tally.c %D%/tally.h %D%/trio.c %D%/trio.h
+%C%_crowd_LDADD = libpaddock.la libpaddock_server.la $(ZOOKEEPER_LIBS)
 %C%_paddock_SOURCES = %D%/paddock.c $(%C%_worker)
 %C%_paddock_LDADD = libpaddock.la
 %C%_redis_SOURCES = %D%/redis.c $(%C%_worker)
