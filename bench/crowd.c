@@ -1,5 +1,5 @@
 /*
- * What a crowd of clients on one path costs, on three ZooKeeper servers that are started for it: crowd SCENARIO
+ * The cost of a crowd of clients on one path, on three ZooKeeper servers that are started for it: crowd SCENARIO
  * [KEY=NUMBER]... One scenario, one line of JSON, which bench/fleet reads. Each phase has its seconds, the requests of
  * all clients by kind, their bytes, their attempts to connect, and how often a watched grant was SUSPECT or LOST.
  *
@@ -59,7 +59,7 @@ static const struct scenario {
 
 /* --- small things ------------------------------------------------------------------------------------------------ */
 
-/* The line may have begun. What follows its last newline is no JSON, so the error gets a line of its own. */
+/* The line may have begun: the error gets a line of its own, the last one. */
 void crowd_fail(const char *format, ...)
 {
     va_list args;

@@ -1,4 +1,4 @@
-/* What the parts of bench/crowd share. */
+/* Shared by the parts of bench/crowd. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 

@@ -38,7 +38,7 @@ static void hold(void)
 
 /* --- clients ----------------------------------------------------------------------------------------------------- */
 
-/* The counts at which the microseconds are told: 100, 500, 1000, 2000, 3000, ..., and all. */
+/* The counts at which the microseconds are printed: 100, 500, 1000, 2000, 3000, ..., and all. */
 static int mark_after(int mark, int n)
 {
     int next = mark < MEAN_OF ? MEAN_OF : mark < 5 * MEAN_OF ? 5 * MEAN_OF : mark / 1000 * 1000 + 1000;

@@ -18,7 +18,7 @@ static pdk_grant **requests;
 static int n_waiters;
 static pdk_mutex *holder;
 static atomic_bool releases;                 /* a granted waiter releases at once */
-static atomic_bool ends;                     /* the clients are being closed: what becomes of a request is no figure */
+static atomic_bool ends;                     /* the clients are being closed: the end of a request is no figure */
 static atomic_int n_granted, n_done, n_lost; /* lost: granted, and over before the release */
 
 /* --- joining ----------------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void await_places(void)
     }
 }
 
-/* What the wait itself costs after the join belongs to it: reads and listings that come late. */
+/* Reads and listings that come later than the places belong to the join. */
 static void join(void)
 {
     prepare();

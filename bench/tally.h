@@ -1,8 +1,8 @@
 /*
- * What the clients of this process ask of the servers, counted exactly: the program has calls of the names of
+ * The requests of this process's clients to the servers, counted exactly: the program has calls of the names of
  * ZooKeeper's client and of the C library, which count and go on to the real ones.
  *
- * A client is told by the context of its handles, so one that creates a new handle for a new session stays one client.
+ * The context of a handle identifies its client, so a client with a new handle for a new session stays one client.
  * The connections that other code of this process makes, such as four-letter words, are not counted.
  */
 #ifndef BENCH_TALLY_H
