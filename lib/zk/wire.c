@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a question that others may join is about. */
+/* The subject of a question that others may join. */
 enum about { THE_NAMES, THE_NAMES_WATCHED, A_NODE_MADE, THE_NEAREST_PARENTS, ALL_PARENTS };
 
 /* One request, in flight. Its contender may end before it. */
