@@ -69,8 +69,8 @@ int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
 /* IDENTIFIED, by its data */
 int pdk__wire_identify_data(struct pdk__wire *wire, uint64_t op, const char *node);
 
-/* LISTED, by a request that was sent after all earlier ones of the wire, and no earlier than the lock was taken: one for
- * all wires that ask meanwhile. */
+/* LISTED, by a request that was sent after all earlier ones of the wire, and no earlier than the lock was taken. All
+ * wires that ask meanwhile have one. */
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
 
 /* LISTED, with the number of the last change of the children as its token. */
