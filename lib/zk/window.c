@@ -16,7 +16,8 @@ static void send_first(struct pdk__window *w)
     entry->send(entry);
 }
 
-/* Of a lost connection all questions are answered before the loss is reported. Those that wait are asked anew after it. */
+/* Of a lost connection all questions are answered before the loss is reported. Those that wait are asked anew after
+ * it. */
 static bool connected(const struct pdk_client *c) { return c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE; }
 
 static void go_on(struct pdk__deferred *deferred)
