@@ -185,13 +185,19 @@ static void take_turn(struct pdk__window_entry *turn)
         pdk__agent_unsent(&claim->agent, &action);
 }
 
+/* Others wait for a delete. And a contender whose path was missing has waited before. */
+static bool urgent(const struct pdk__claim *claim, const struct pdk__action *action)
+{
+    return action->kind == PDK__ACT_DELETE || claim->machine.node.parent_tries > 0;
+}
+
 static bool change_in_turn(struct pdk__claim *claim, const struct pdk__action *action)
 {
     struct pdk_client *c = claim->agent.client;
     if (pdk__window_open(c))
         return change(claim, action);
     claim->waiting = *action;
-    pdk__window_wait(c, &claim->turn, action->kind == PDK__ACT_DELETE);
+    pdk__window_wait(c, &claim->turn, urgent(claim, action));
     return true;
 }
 

@@ -95,10 +95,10 @@ struct pdk__joinable {
 
 /* window.c. */
 struct pdk__window {
-    unsigned size, max;                /* the weight that may be under way: now, and at most */
-    unsigned asked;                    /* the weight of all that is */
-    struct pdk__list deletes, creates; /* of pdk__window_entry: that wait */
-    struct pdk__deferred deferred;     /* to send them */
+    unsigned size, max;              /* the weight that may be under way: now, and at most */
+    unsigned asked;                  /* the weight of all that is */
+    struct pdk__list urgent, others; /* of pdk__window_entry: that wait */
+    struct pdk__deferred deferred;   /* to send them */
 };
 
 /* session_driver.c: the last step of the session machine. */

@@ -3,14 +3,14 @@
 
 static bool any_waits(const struct pdk__window *w)
 {
-    return !pdk__list_empty(&w->deletes) || !pdk__list_empty(&w->creates);
+    return !pdk__list_empty(&w->urgent) || !pdk__list_empty(&w->others);
 }
 
 static bool full(const struct pdk__window *w) { return w->asked >= w->size; }
 
 static void send_first(struct pdk__window *w)
 {
-    struct pdk__list *first = !pdk__list_empty(&w->deletes) ? w->deletes.next : w->creates.next;
+    struct pdk__list *first = !pdk__list_empty(&w->urgent) ? w->urgent.next : w->others.next;
     struct pdk__window_entry *entry = PDK__MEMBER(first, struct pdk__window_entry, link);
     pdk__list_remove(first);
     entry->send(entry);
@@ -36,18 +36,18 @@ static void go_on_later(struct pdk_client *c)
 void pdk__window_init(struct pdk_client *c)
 {
     c->window = (struct pdk__window){.size = PDK__WINDOW_FIRST, .max = PDK__WINDOW_MAX, .deferred.run = go_on};
-    pdk__list_init(&c->window.deletes);
-    pdk__list_init(&c->window.creates);
+    pdk__list_init(&c->window.urgent);
+    pdk__list_init(&c->window.others);
     pdk__list_init(&c->window.deferred.link);
 }
 
 bool pdk__window_open(const struct pdk_client *c) { return !full(&c->window) && !any_waits(&c->window); }
 
-void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool deletes)
+void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool urgent)
 {
     assert(pdk__client_locked(c) && entry->send != NULL);
     pdk__list_remove(&entry->link);
-    pdk__list_append(deletes ? &c->window.deletes : &c->window.creates, &entry->link);
+    pdk__list_append(urgent ? &c->window.urgent : &c->window.others, &entry->link);
     go_on_later(c);
 }
 

@@ -27,8 +27,8 @@ void pdk__window_init(struct pdk_client *c);
 /* May a contender send, or must it wait behind others? */
 bool pdk__window_open(const struct pdk_client *c);
 
-/* Deletes are sent first: others wait for them. An entry that waits already gets a new place. */
-void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool deletes);
+/* Urgent ones are sent first. An entry that waits already gets a new place. */
+void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, bool urgent);
 
 /* A question of this weight is under way; it is answered, or forgotten, MS later. */
 void pdk__window_asked(struct pdk_client *c, unsigned weight);
