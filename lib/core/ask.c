@@ -85,8 +85,9 @@ void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const ch
 
 void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->queue.watching && c->session.connected)
-        pdk__ask_push(out, PDK__ACT_UNWATCH);
+    if (!c->queue.watching || !c->session.connected)
+        return;
+    pdk__ask_push(out, PDK__ACT_UNWATCH);
     c->queue.watching = false;
 }
 

@@ -37,7 +37,8 @@ void pdk__ask_own_if_due(struct pdk__contender *c, struct pdk__actions *out);
 /* Read and watch the predecessor. */
 void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists);
 
-/* Remove that watch, if it may be set and can be removed. */
+/* Remove that watch, if it may be set. Without a connection it is removed on the next one, unless the contender has
+ * ended. */
 void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out);
 
 /* Write our own node. */

@@ -25,9 +25,16 @@ static void finish(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(!c->requested && c->node.exists == PDK__NODE_NO);
     pdk__ask_unwatch(c, out);
+    c->queue.watching = false;
     c->phase = PDK__DONE;
     c->op = 0;
     pdk__ask_push(out, PDK__ACT_DONE)->error = c->error;
+}
+
+static void look(struct pdk__contender *c, struct pdk__actions *out)
+{
+    pdk__ask_unwatch(c, out);
+    pdk__ask(c, out, PDK__ACT_LIST, PDK__LOOKING);
 }
 
 static void continue_acquire(struct pdk__contender *c, struct pdk__actions *out)
@@ -39,7 +46,7 @@ static void continue_acquire(struct pdk__contender *c, struct pdk__actions *out)
     else if (c->node.exists == PDK__NODE_YES)
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LISTING);
     else if (c->queue.spent || (c->wish->try_only && !c->queue.looked))
-        pdk__ask(c, out, PDK__ACT_LIST, PDK__LOOKING);
+        look(c, out);
     else
         pdk__ask_create(c, out);
 }

@@ -1,5 +1,6 @@
 #include "lib/zk/window.h"
 #include "lib/assert.h"
+#include "lib/core/event.h"
 
 static bool any_waits(const struct pdk__window *w)
 {
@@ -53,6 +54,13 @@ void pdk__window_wait(struct pdk_client *c, struct pdk__window_entry *entry, boo
 
 void pdk__window_asked(struct pdk_client *c, unsigned weight) { c->window.asked += weight; }
 
+/* The round trip counts, but it is measured by the same answers: if they wait, it seems to be longer. */
+static int64_t in_time_ms(const struct pdk_client *c)
+{
+    int64_t part_ms = c->session.timeout_ms / PDK__WINDOW_LATE_PART;
+    return part_ms + pdk__sooner_ms(part_ms, pdk__session_lag_ms(&c->session));
+}
+
 static void resize(struct pdk__window *w, bool late)
 {
     if (late)
@@ -65,7 +73,7 @@ void pdk__window_answered(struct pdk_client *c, unsigned weight, int64_t ms)
 {
     assert(pdk__client_locked(c) && c->window.asked >= weight);
     if (weight > 0)
-        resize(&c->window, ms > pdk__session_lag_ms(&c->session) + c->session.timeout_ms / PDK__WINDOW_LATE_PART);
+        resize(&c->window, ms > in_time_ms(c));
     c->window.asked -= weight;
     go_on_later(c);
 }

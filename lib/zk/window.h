@@ -2,7 +2,7 @@
  * The window: how much contenders have asked for, and the servers have not answered. They answer a session in the order
  * of its requests, so what proves the session waits for all that was asked before it. A program that asks for five
  * thousand locks at once must not lose one that it holds. So creates and deletes, with which a contender begins and
- * ends, wait while the window is closed. The questions in between are few for each, and do not wait; nor do renewals.
+ * ends, wait while the window is closed. The reads in between are few for each, and do not wait; nor do renewals.
  *
  * All with the client's lock held.
  */
@@ -11,9 +11,9 @@
 
 #include "lib/zk/client.h"
 
-/* The weight of what may be under way; a small question weighs 1. It is small at first, and grows with each answer that
- * comes in time: within a LATE_PART of the session timeout beyond the round trip. An answer that is late makes it
- * smaller. */
+/* The weight of what may be under way: of a write 1, of a listing at least 1, and of a small read nothing. The window is
+ * small at first, and grows with each answer that comes in time: within a LATE_PART of the session timeout beyond the
+ * round trip, or twice that part. An answer that is late makes it smaller. */
 enum { PDK__WINDOW_FIRST = 32, PDK__WINDOW_MIN = 16, PDK__WINDOW_MAX = 256, PDK__WINDOW_LATE_PART = 20 };
 
 /* A request that waits: in its claim. */

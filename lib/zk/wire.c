@@ -26,7 +26,7 @@ struct question {
     char *made;      /* the name of a node that a transaction has made; owned */
     char *path;      /* of one that others may join, or whose watch is removed where there is no node; owned */
     uint64_t number; /* of all that the client has sent */
-    unsigned weight; /* in the window; 0: it was not sent */
+    unsigned weight; /* in the window */
 
     /* of one that others may join */
     enum about about;
@@ -105,7 +105,7 @@ static int sent(struct question *q, int zrc)
         end(q);
         return pdk__error_of(zrc);
     }
-    note_sent(q, 1);
+    note_sent(q, q->base.writes);
     if (q->wire != NULL)
         q->wire->asked = q->number;
     return 0;
@@ -375,12 +375,13 @@ static struct pdk__event children_of(int zrc, const struct String_vector *names)
 
 static void listed(int zrc, const struct String_vector *names, const void *data);
 
-/* So many names weigh as much as another question. */
+/* So many names weigh as much as a write. */
 enum { NAMES_OF_WEIGHT = 64 };
 
 static int send_listing(struct question *q)
 {
     struct pdk_client *c = q->base.client;
+    q->base.sent_ms = pdk__now_ms(); /* it may have waited */
     int zrc = zoo_aget_children(c->zh, q->path, 0, listed, q);
     if (zrc != ZOK)
         return zrc;

@@ -38,7 +38,7 @@ static void ask(struct actor *a)
     end(a);
 }
 
-/* It is asked to give up, or its handle is given back before there is an answer. */
+/* It is asked to give up, or its handle is given back. The answer may come meanwhile. */
 static void give_up(struct actor *a)
 {
     pdk_grant *g = a->grant;
@@ -46,20 +46,20 @@ static void give_up(struct actor *a)
         pdk_grant_cancel(g);
         return;
     }
-    a->grant = NULL;
     pdk_grant_release_async(g, NULL, NULL);
+    a->grant = NULL;
 }
 
 /* A grant is released soon. */
 static void finish(struct actor *a)
 {
     struct world *w = a->client->world;
-    bool granted = a->answer == 0;
+    bool granted = a->answer == 0 && a->grant != NULL;
     if (!granted && a->grant != NULL) {
         pdk_grant_release(a->grant); /* nothing, or what is lost */
         a->grant = NULL;
     }
-    judge_answer(a, a->answer);
+    judge_answer(a, granted || a->answer != 0 ? a->answer : PDK_ECANCELED);
     a->holds = granted;
     if (granted) {
         fiber_block(a, pause_us(w, 50));
@@ -101,7 +101,7 @@ void *crowd_run(void *arg)
 {
     struct crowd *k = arg;
     struct world *w = k->client->world;
-    int burst = between(&w->random, 1, k->n / BURSTS);
+    int burst = w->service > 0 ? k->n : between(&w->random, 1, k->n / BURSTS);
     while (k->n_left > 0) {
         bool all = w->healed || k->client->closes;
         if (k->n_asked < k->n)

@@ -43,8 +43,17 @@ static void arrive(void *receiver, const struct message *m)
     }
 }
 
+/* A read takes a server a twentieth of the time of a write. */
+static instant service(const struct client *c, enum up_kind kind, const void *body)
+{
+    const struct request *r = body;
+    bool writes = kind != UP_REQUEST || is_write(r->kind);
+    return writes ? c->world->service : c->world->service / 20;
+}
+
 static void send_up(struct client *c, enum up_kind kind, const void *body)
 {
+    c->up[c->server].spacing = service(c, kind, body);
     pipe_send(&c->up[c->server], travel(c, c->world->up_delay), kind, 0, (uint64_t)c->id << 32 | c->attempts, body);
 }
 

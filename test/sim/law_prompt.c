@@ -10,13 +10,17 @@
 /* The longest two rests of a contender, and of other things that are tried again. */
 enum { RESTS_MS = 2000 };
 
+/* So many requests of each member of a crowd may be ahead, where servers are busy. */
+enum { CROWD_REQUESTS = 3 };
+
 /* A first proof takes up to a timeout, where the servers' tick is half of it. So does the next one of a holder that was
  * apart for so long that a new connection alone proves too little. */
 static bool proves(enum pdk__phase phase) { return phase == PDK__AWAITING_LEASE || phase == PDK__SUSPECT; }
 
 static int64_t bound_ms(const struct world *w, enum pdk__phase phase)
 {
-    return (proves(phase) ? w->session_ms * 5 / 4 : RESTS_MS) + world_trips_ms(w, 10);
+    int64_t crowd_ms = w->service * CROWD_REQUESTS * CROWD_MAX / 1000;
+    return (proves(phase) ? w->session_ms * 5 / 4 : RESTS_MS) + world_trips_ms(w, 10) + crowd_ms;
 }
 
 static bool all_well(const struct world *w, const struct client *c, enum pdk__phase phase)

@@ -45,7 +45,7 @@ void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, co
     p->paused = paused;
     p->blocked = p->pumping = false;
     p->first = p->n = p->passing = 0;
-    p->last = 0;
+    p->last = p->spacing = 0;
 }
 
 void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, const void *body)
@@ -55,8 +55,8 @@ void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, 
         abort();
     }
     instant at = p->agenda->now + delay;
-    if (at < p->last)
-        at = p->last;
+    if (at < p->last + p->spacing)
+        at = p->last + p->spacing;
     p->last = at;
     p->ring[(p->first + p->n++) % PIPE_MAX] = (struct message){kind, a, b, body, at};
     schedule(p);

@@ -26,6 +26,7 @@ struct pipe {
     unsigned first, n;
     unsigned passing; /* the number of messages that pass, though it is blocked */
     instant last;
+    instant spacing; /* from the delivery before the next message to its own, at least */
     struct message ring[PIPE_MAX];
 };
 

@@ -39,9 +39,10 @@ static int keep_secret(pdk_client_options *o)
 }
 
 /* Few contenders fill it in some seeds. */
-static unsigned window_of(const struct world *w)
+static void narrow(struct pdk__window *window, uint64_t seed)
 {
-    return w->plan.seed % 4 == 1 ? 1 + (unsigned)(w->plan.seed / 4 % 12) : PDK__WINDOW_MAX;
+    if (seed % 4 == 1)
+        window->size = window->max = 1 + (unsigned)(seed / 4 % 12);
 }
 
 static int connect_library(struct client *c)
@@ -64,7 +65,7 @@ static int connect_library(struct client *c)
         rc = c->adopts ? adopt(c, hosts, o) : pdk_client_new(&c->library, hosts, o);
     pdk_client_options_free(o);
     if (rc == 0)
-        c->library->window.size = c->library->window.max = window_of(w);
+        narrow(&c->library->window, w->plan.seed);
     return rc;
 }
 

@@ -5,8 +5,9 @@
 
 enum { SCRATCH = 256 << 20 };
 
-/* One seed of so many has crowds. */
-enum { CROWDS_EACH = 64 };
+/* One seed of so many has crowds: those with this rest. One in four of these has nothing else to disturb it, and servers
+ * that are busy with the crowd. */
+enum { CROWDS_EACH = 64, CROWDS_REST = 23 };
 
 /* How long faults happen; how long after the healing all clients may take to finish, and then to leave no trace. */
 enum {
@@ -444,7 +445,8 @@ static void draw_ensemble(struct world *w)
     e->rounds = chance(r, 500);
     e->ping_delay = e->tick_ms * 10; /* a hundredth of a tick: the time of the leader's round */
     w->session_ms = (int64_t)e->tick_ms * between(r, e->tick_ms < 500 ? 5 : 2, e->tick_ms < 500 ? 10 : 6);
-    w->calm = chance(r, 60) && !w->plan.exhaustive;
+    bool busy = w->plan.seed % (4 * CROWDS_EACH) == CROWDS_REST;
+    w->calm = (chance(r, 60) || busy) && !w->plan.exhaustive;
     w->lends = w->plan.seed % 17 == 3;
     w->writes = w->plan.seed % 5 == 2 && !w->plan.exhaustive;
     w->any = w->plan.seed / 5 % 3 == 1;
@@ -467,6 +469,9 @@ static void draw_ensemble(struct world *w)
     if (w->calm)
         world_calm_down(w);
     w->way = w->calm && chance(r, 500) && w->session_ms >= SLOW_LEAST_MS ? draw_way(w) : 0;
+    /* two hundred writes of a client take a session timeout */
+    w->service = busy && w->calm ? (instant)w->session_ms * 1000 / 320 : 0;
+    w->way = w->service == 0 ? w->way : 0;
     if (w->tense)
         strain(w);
     if (w->cuts) {
@@ -525,7 +530,7 @@ static void begin(struct world *w, const struct plan *plan)
     if (w->gathers)
         w->n_paths = 2;
     w->members = plan->seed % 9 == 7 && !plan->exhaustive ? between(&w->random, 1, w->n_clients) : 0;
-    w->crowds = plan->seed % CROWDS_EACH == 23 && !plan->exhaustive ? between(&w->random, 1, 2) : 0;
+    w->crowds = plan->seed % CROWDS_EACH == CROWDS_REST && !plan->exhaustive ? between(&w->random, 1, 2) : 0;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);

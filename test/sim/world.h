@@ -111,20 +111,21 @@ struct world {
     uint64_t moved_back;              /* a bit per session: by the question of a connection that its client had left */
     int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
-    bool elects;    /* each client has a candidate, on a path of their own */
-    bool turns;     /* the candidates lead in turns */
-    bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
-    int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
-    bool gathers;   /* each client has threads that lock both paths at once */
-    int crowds;     /* the first clients have a thread with many requests for one lock */
-    int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
-    bool writes;    /* holders write under guard */
-    bool jobs;      /* holders of the first path do its job */
-    int period_ms;  /* of that; 0: it has KEYs */
-    bool any;       /* every run of it counts */
-    int skew_ms;    /* two leaders' times of day are no further apart */
-    bool lends;     /* the first client's handle is its program's own */
-    bool secretive; /* some nodes may not be read */
+    bool elects;     /* each client has a candidate, on a path of their own */
+    bool turns;      /* the candidates lead in turns */
+    bool shares;     /* each client has threads that share a read/write lock, on a path of their own */
+    int permits;     /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
+    bool gathers;    /* each client has threads that lock both paths at once */
+    int crowds;      /* the first clients have a thread with many requests for one lock */
+    instant service; /* a server's time for each write of a client; 0: none */
+    int members;     /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
+    bool writes;     /* holders write under guard */
+    bool jobs;       /* holders of the first path do its job */
+    int period_ms;   /* of that; 0: it has KEYs */
+    bool any;        /* every run of it counts */
+    int skew_ms;     /* two leaders' times of day are no further apart */
+    bool lends;      /* the first client's handle is its program's own */
+    bool secretive;  /* some nodes may not be read */
     int swallowed_permille; /* how often a watch is spent without an event */
     instant deaf_until;     /* a client may not know what it would have been told */
     bool suspends;          /* paused clients are, rather, on a machine that is suspended */

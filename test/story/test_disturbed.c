@@ -347,6 +347,13 @@ static const struct story stories[] = {
      "own changed: -\n"
      "gone: -\n"
      "up: list\n"},
+    {"a waiter whose node goes without a connection removes its other watch on the next", wait_behind,
+     "down: -\n"
+     "own gone: -\n"
+     "up: create\n"
+     "release: -\n"
+     "created 6: unwatch delete\n"
+     "deleted: done\n"},
     {"a waiter that gives up without a connection deletes on the next", wait_behind,
      "down: -\n"
      "release: -\n"
