@@ -375,8 +375,14 @@ static struct pdk__event children_of(int zrc, const struct String_vector *names)
 
 static void listed(int zrc, const struct String_vector *names, const void *data);
 
-/* So many names weigh as much as a write. */
-enum { NAMES_OF_WEIGHT = 64 };
+/* So many names weigh as much as a write. But one large path must not close the window for its own creates. */
+enum { NAMES_OF_WEIGHT = 512, LISTING_MAX = 4 };
+
+static unsigned weight_of_listing(const struct pdk_client *c)
+{
+    unsigned weight = 1 + c->joinable.n_names / NAMES_OF_WEIGHT;
+    return weight < LISTING_MAX ? weight : LISTING_MAX;
+}
 
 static int send_listing(struct question *q)
 {
@@ -385,7 +391,7 @@ static int send_listing(struct question *q)
     int zrc = zoo_aget_children(c->zh, q->path, 0, listed, q);
     if (zrc != ZOK)
         return zrc;
-    note_sent(q, 1 + c->joinable.n_names / NAMES_OF_WEIGHT);
+    note_sent(q, weight_of_listing(c));
     note_under_way(q, THE_NAMES);
     return ZOK;
 }
