@@ -11,9 +11,9 @@
 
 #include "lib/zk/client.h"
 
-/* The weight of what may be under way: of a write 1, of a listing at least 1, and of a small read nothing. The window is
- * small at first, and grows with each answer that comes in time: within a LATE_PART of the session timeout beyond the
- * round trip, or twice that part. An answer that is late makes it smaller. */
+/* The weight of what may be under way: of a write 1, of a listing at least 1, and of a small read nothing. The window
+ * is small at first, and grows with each answer that comes in time: within a LATE_PART of the session timeout beyond
+ * the round trip, or twice that part. An answer that is late makes it smaller. */
 enum { PDK__WINDOW_FIRST = 32, PDK__WINDOW_MIN = 16, PDK__WINDOW_MAX = 256, PDK__WINDOW_LATE_PART = 20 };
 
 /* A request that waits: in its claim. */

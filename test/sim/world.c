@@ -5,8 +5,8 @@
 
 enum { SCRATCH = 256 << 20 };
 
-/* One seed of so many has crowds: those with this rest. One in four of these has nothing else to disturb it, and servers
- * that are busy with the crowd. */
+/* One seed of so many has crowds: those with this rest. One in four of these has nothing else to disturb it, and
+ * servers that are busy with the crowd. */
 enum { CROWDS_EACH = 64, CROWDS_REST = 23 };
 
 /* How long faults happen; how long after the healing all clients may take to finish, and then to leave no trace. */
