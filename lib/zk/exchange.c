@@ -25,7 +25,7 @@ void pdk__exchange_unref(struct pdk__exchange *x)
     pdk__free(x);
 }
 
-static void answer(struct pdk__exchange *x, int zrc)
+static void tell(struct pdk__exchange *x, int zrc)
 {
     assert(!x->answered);
     x->answered = true;
@@ -33,6 +33,13 @@ static void answer(struct pdk__exchange *x, int zrc)
     pthread_cond_broadcast(&x->news);
     if (x->heard != NULL)
         x->heard(x, x->arg);
+}
+
+/* The request has ended. */
+static void answer(struct pdk__exchange *x, int zrc)
+{
+    if (!x->answered)
+        tell(x, zrc);
     pdk__exchange_unref(x);
 }
 
@@ -145,6 +152,26 @@ static int send_guarded(struct pdk__exchange *x, const struct pdk__inquiry *q)
     if (g != NULL)
         pdk__transaction_end(&g->transaction);
     return complete ? PDK_EDISCONNECTED : PDK_ENOMEM;
+}
+
+/* --- a client that closes ---------------------------------------------------------------------------------------- */
+
+static struct pdk__exchange *exchange_of(struct pdk__request *base)
+{
+    if (base->forget == forget_plain)
+        return PDK__MEMBER(base, struct plain, base)->exchange;
+    return base->forget == forget_guarded ? PDK__MEMBER(base, struct guarded, transaction.base)->exchange : NULL;
+}
+
+/* ZooKeeper's client still writes its result into the exchange, which is kept for that. */
+void pdk__exchange_give_up_all(struct pdk_client *c)
+{
+    assert(pdk__client_locked(c) && c->closing);
+    PDK__LIST_EACH (link, &c->requests) {
+        struct pdk__exchange *x = exchange_of(PDK__MEMBER(link, struct pdk__request, link));
+        if (x != NULL && !x->answered)
+            tell(x, ZCONNECTIONLOSS);
+    }
 }
 
 /* --- for its caller ---------------------------------------------------------------------------------------------- */

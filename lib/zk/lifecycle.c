@@ -7,6 +7,7 @@
 #include "lib/incident.h"
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
+#include "lib/zk/exchange.h"
 #include "lib/zk/handle.h"
 #include "lib/zk/log.h"
 #include "lib/zk/member.h"
@@ -272,6 +273,8 @@ static int shut(struct pdk_client *c)
     if (c->adopted)
         pdk__handle_release(c);
     await_replies(c);
+    if (c->adopted)
+        pdk__exchange_give_up_all(c);
     int64_t patience_ms = c->opener.opening ? CLOSE_OPENING_MS : CLOSE_MS;
     if (!c->adopted && !c->opener.opening)
         pdk__opener_start(c);
