@@ -25,12 +25,13 @@ static void finish(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(!c->requested && c->node.exists == PDK__NODE_NO);
     pdk__ask_unwatch(c, out);
-    c->queue.watching = false;
+    c->queue.watching = false; /* without a connection nothing can remove it */
     c->phase = PDK__DONE;
     c->op = 0;
     pdk__ask_push(out, PDK__ACT_DONE)->error = c->error;
 }
 
+/* A watch may be left of a wait whose own node was deleted without a connection. */
 static void look(struct pdk__contender *c, struct pdk__actions *out)
 {
     pdk__ask_unwatch(c, out);
