@@ -60,6 +60,31 @@ void pdk__agent_unsent(struct pdk__agent *a, const struct pdk__action *action)
     pdk__agent_feed(a, known ? event : unsent(action));
 }
 
+/* The machine may have gone on without it. */
+static void take_turn(struct pdk__window_entry *turn)
+{
+    struct pdk__agent *a = PDK__MEMBER(turn, struct pdk__agent, turn);
+    struct pdk__action action = a->waiting;
+    if (a->machine->awaits(a, action.op) && !a->machine->put(a, &action))
+        pdk__agent_unsent(a, &action);
+}
+
+static bool is_urgent(const struct pdk__agent *a, const struct pdk__action *action)
+{
+    return action->kind == PDK__ACT_DELETE || (a->machine->urgent != NULL && a->machine->urgent(a));
+}
+
+/* Send the request of an action that has one. False: nothing was sent, and no reply will come. */
+static bool put(struct pdk__agent *a, const struct pdk__action *action)
+{
+    bool changes = action->kind == PDK__ACT_CREATE || action->kind == PDK__ACT_DELETE;
+    if (!changes || pdk__window_open(a->client))
+        return a->machine->put(a, action);
+    a->waiting = *action; /* a name in it is the machine's own */
+    pdk__window_wait(a->client, &a->turn, is_urgent(a, action));
+    return true;
+}
+
 /* Without memory for a stray no create was sent. */
 static void keep_stray(struct pdk__agent *a, uint32_t attempt)
 {
@@ -75,6 +100,7 @@ static void finish(struct pdk__agent *a, int error)
     pdk__member_leave(a->client, &a->member);
     pdk__free(a->stray);
     a->stray = NULL;
+    pdk__list_remove(&a->turn.link);
     a->machine->done(a, error);
 }
 
@@ -98,7 +124,7 @@ void pdk__agent_feed(struct pdk__agent *a, struct pdk__event event)
     pdk__client_arm(a->client, a->machine->wake_ms(a));
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
-        if (!a->machine->put(a, action))
+        if (!put(a, action))
             failed.list[failed.n++] = *action;
         tell(a, action);
     }
@@ -129,7 +155,8 @@ int pdk__agent_join(struct pdk__agent *a, struct pdk_client *c, const struct pdk
     if (rc != 0)
         return rc;
     assert(path[0] == '/');
-    *a = (struct pdk__agent){.client = c, .machine = machine, .path = path};
+    *a = (struct pdk__agent){.client = c, .machine = machine, .path = path, .turn.send = take_turn};
+    pdk__list_init(&a->turn.link);
     pdk__wire_begin(&a->wire, c, replied);
     pdk__member_join(c, &a->member, calls, path);
     return 0;

@@ -1,7 +1,7 @@
 /*
  * An agent: a machine of the core at work for a client, as a member of it. The agent feeds events to the machine, and
- * carries out what is alike for all machines: requests that cannot be sent, strays, watches that end, the end. The rest
- * is in the table of its owner: a claim, or a participant of a barrier.
+ * carries out what is alike for all machines: requests that wait or cannot be sent, strays, watches that end, the end.
+ * The rest is in the table of its owner: a claim, or a participant of a barrier.
  *
  * All with the client's lock held.
  */
@@ -11,6 +11,7 @@
 #include "lib/core/event.h"
 #include "lib/zk/client.h"
 #include "lib/zk/member.h"
+#include "lib/zk/window.h"
 #include "lib/zk/wire.h"
 
 struct pdk__agent;
@@ -24,6 +25,11 @@ struct pdk__agent_machine {
 
     /* Send the request of an action that has one. False: nothing was sent, and no reply will come. */
     bool (*put)(struct pdk__agent *a, const struct pdk__action *action);
+
+    /* Of a create or a delete that waits for its turn: does the machine still wait for its reply? And is it sent before
+     * others? Deletes are; NULL: nothing else is. */
+    bool (*awaits)(const struct pdk__agent *a, uint64_t op);
+    bool (*urgent)(const struct pdk__agent *a);
 
     /* The event in place of the reply to a request that was not sent, if it is known. NULL: none is. */
     bool (*known)(struct pdk__agent *a, const struct pdk__action *action, struct pdk__event *event);
@@ -45,7 +51,9 @@ struct pdk__agent {
     const struct pdk__agent_machine *machine;
     const char *path;               /* under which its nodes are; borrowed until done */
     struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
-    int64_t stepped_ms;             /* when the machine took its last event */
+    struct pdk__window_entry turn;  /* of a create or a delete that waits */
+    struct pdk__action waiting;
+    int64_t stepped_ms; /* when the machine took its last event */
 };
 
 /* Join C as a member by CALLS, whose `session` is pdk__agent_session(). PDK_ELIMIT, PDK_ECLOSED, or why the session is

@@ -1,7 +1,9 @@
 #include "lib/zk/batch.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/clock.h"
 #include "lib/zk/transaction.h"
+#include "lib/zk/window.h"
 #include <string.h>
 
 /* One create or delete. */
@@ -15,6 +17,7 @@ struct pdk__changes {
     struct pdk__transaction transaction;
     struct pdk__batch *batch;  /* NULL: no claim waits for the answer */
     enum pdk__batch_wish wish; /* what it does for each */
+    unsigned weight;           /* in the window */
     struct change *changes;
 };
 
@@ -61,6 +64,7 @@ static void end(struct pdk__changes *t)
 {
     if (t->batch != NULL)
         t->batch->sent = NULL;
+    pdk__window_answered(t->transaction.base.client, t->weight, pdk__now_ms() - t->transaction.base.sent_ms);
     for (unsigned i = 0; t->changes != NULL && i < t->transaction.n_max; i++)
         pdk__free(t->changes[i].made);
     pdk__free(t->changes);
@@ -163,6 +167,8 @@ static void send_all(struct pdk__batch *batch, enum pdk__batch_wish wish)
     if (sent) {
         batch->sent = t;
         t->batch = batch;
+        t->weight = t->transaction.n;
+        pdk__window_asked(batch->client, t->weight);
     }
     EACH_SEAT (seat, batch) {
         if (asks(seat, wish) && !sent)

@@ -170,35 +170,15 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
     return pdk__wire_delete(wire, action->op, node) == 0;
 }
 
-/* With the first or last request of a node. */
-static bool change(struct pdk__claim *claim, const struct pdk__action *action)
+static bool awaits(const struct pdk__agent *a, uint64_t op)
 {
-    return action->kind == PDK__ACT_CREATE ? create(claim, action->op) : put_own(claim, action);
+    return PDK__MEMBER(a, struct pdk__claim, agent)->machine.op == op;
 }
 
-/* The machine may have gone on without it. */
-static void take_turn(struct pdk__window_entry *turn)
+/* A contender whose path was missing has waited before. */
+static bool urgent(const struct pdk__agent *a)
 {
-    struct pdk__claim *claim = PDK__MEMBER(turn, struct pdk__claim, turn);
-    struct pdk__action action = claim->waiting;
-    if (claim->machine.op == action.op && !change(claim, &action))
-        pdk__agent_unsent(&claim->agent, &action);
-}
-
-/* Others wait for a delete. And a contender whose path was missing has waited before. */
-static bool urgent(const struct pdk__claim *claim, const struct pdk__action *action)
-{
-    return action->kind == PDK__ACT_DELETE || claim->machine.node.parent_tries > 0;
-}
-
-static bool change_in_turn(struct pdk__claim *claim, const struct pdk__action *action)
-{
-    struct pdk_client *c = claim->agent.client;
-    if (pdk__window_open(c))
-        return change(claim, action);
-    claim->waiting = *action;
-    pdk__window_wait(c, &claim->turn, urgent(claim, action));
-    return true;
+    return PDK__MEMBER(a, struct pdk__claim, agent)->machine.node.parent_tries > 0;
 }
 
 /* Send one action's request. False if nothing was sent, and no reply will come. */
@@ -209,8 +189,7 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
     const char *path = claim->agent.path;
     switch (action->kind) {
     case PDK__ACT_CREATE:
-    case PDK__ACT_DELETE:
-        return change_in_turn(claim, action);
+        return create(claim, action->op);
     case PDK__ACT_PARENTS: /* the path stays if it will have a record */
         return pdk__wire_parents(wire, action->op, path, claim->wish->conditions->lock_delay_ms > 0, action->all) == 0;
     case PDK__ACT_BARRIER:
@@ -223,6 +202,7 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:
     case PDK__ACT_CONFIRM:
+    case PDK__ACT_DELETE:
         return put_own(claim, action);
     case PDK__ACT_RIVALS:
         return watch_rivals(claim, action->op);
@@ -254,7 +234,6 @@ static void done(struct pdk__agent *a, int error)
     pdk__agent_keep(a, &claim->predecessor, &claim->predecessor_entry, NULL);
     pdk__agent_keep(a, &claim->own, &claim->own_entry, NULL);
     pdk__index_drop(&a->client->index, &claim->rivals_entry);
-    pdk__list_remove(&claim->turn.link);
     pdk__release_end(a->client, &claim->release);
     claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_DONE, .rc = error});
 }
@@ -394,8 +373,14 @@ static void complete(struct pdk__agent *a, const struct pdk__wire_reply *reply, 
         pdk__wire_restore(&a->wire, own, data_of(claim), event->version);
 }
 
-static const struct pdk__agent_machine agent_machine = {
-    .step = step, .wake_ms = machine_wake_ms, .put = put, .tell = tell, .complete = complete, .done = done};
+static const struct pdk__agent_machine agent_machine = {.step = step,
+                                                        .wake_ms = machine_wake_ms,
+                                                        .put = put,
+                                                        .awaits = awaits,
+                                                        .urgent = urgent,
+                                                        .tell = tell,
+                                                        .complete = complete,
+                                                        .done = done};
 
 static int64_t wake_ms(const struct pdk__claim *claim)
 {
@@ -537,8 +522,6 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, pdk__claim_
     claim->machine.session.timeout_ms = c->session.timeout_ms;
     claim->machine.spent = site->spent;
     join_batch(claim);
-    claim->turn.send = take_turn;
-    pdk__list_init(&claim->turn.link);
     feed(claim, (struct pdk__event){.kind = PDK__EV_ACQUIRE});
     return 0;
 }

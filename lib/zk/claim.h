@@ -55,8 +55,6 @@ struct pdk__claim {
     struct pdk__contender machine;
     const struct pdk__wish *wish; /* borrowed until done */
     struct pdk__site site;
-    struct pdk__window_entry turn; /* of a create or a delete that waits */
-    struct pdk__action waiting;
     struct pdk__release release; /* from the moment at which it is no longer wanted */
     bool needs_lease;            /* it holds, or is about to; counted in the client */
     int64_t due_ms;              /* when to report DUE; PDK__NEVER for never */

@@ -175,6 +175,12 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
     }
 }
 
+static bool awaits(const struct pdk__agent *a, uint64_t op)
+{
+    const struct pdk__participant *p = PDK__MEMBER(a, struct pdk__participant, agent);
+    return (p->kind->is_path ? p->machine.barrier.op : p->machine.double_barrier.op) == op;
+}
+
 /* The name of the node that was read last. */
 static const char *last_read(const struct pdk__participant *p)
 {
@@ -252,8 +258,14 @@ static void complete(struct pdk__agent *a, const struct pdk__wire_reply *reply, 
     event->name = last_read(p);
 }
 
-static const struct pdk__agent_machine agent_machine = {
-    .step = step, .wake_ms = wake_ms, .put = put, .known = known, .tell = tell, .complete = complete, .done = done};
+static const struct pdk__agent_machine agent_machine = {.step = step,
+                                                        .wake_ms = wake_ms,
+                                                        .put = put,
+                                                        .awaits = awaits,
+                                                        .known = known,
+                                                        .tell = tell,
+                                                        .complete = complete,
+                                                        .done = done};
 
 static void feed(struct pdk__participant *p, struct pdk__event event) { pdk__agent_feed(&p->agent, event); }
 

@@ -16,7 +16,7 @@
  * the round trip, or twice that part. An answer that is late makes it smaller. */
 enum { PDK__WINDOW_FIRST = 32, PDK__WINDOW_MIN = 16, PDK__WINDOW_MAX = 256, PDK__WINDOW_LATE_PART = 20 };
 
-/* A request that waits: in its claim. */
+/* A request that waits: in its agent. */
 struct pdk__window_entry {
     struct pdk__list link;
     void (*send)(struct pdk__window_entry *entry); /* its turn has come */

@@ -392,6 +392,40 @@ static void locks_asked_for_at_once(void)
     end();
 }
 
+/* A transaction weighs as much as the nodes that it makes. */
+static void paths_asked_for_at_once(void)
+{
+    enum { LOCKS = 100, PATHS = 4 };
+    static pdk_mutex *m[LOCKS];
+    static pdk_grant *grants[LOCKS];
+    char paths[PATHS][200];
+    const char *of[PATHS];
+    atomic_int n_ended = 0;
+    begin_again();
+    for (int i = 0; i < LOCKS; i++) {
+        for (int k = 0; k < PATHS; k++) {
+            snprintf(paths[k], sizeof paths[k], "%s-%d-%d", fixture.path, i, k);
+            of[k] = paths[k];
+        }
+        CHECK_RC(pdk_mutex_new_several(&m[i], a.client, of, PATHS, NULL), 0);
+    }
+    int n = (int)(size_of_window(a.client) + PATHS - 1) / PATHS;
+    pdk__proxy_reset_counters(a.proxy);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, true);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_mutex_lock_async(m[i], PDK_FOREVER, ended, &n_ended, &grants[i]), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_MULTI) >= n);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_MULTI), n);
+    pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, n_ended == LOCKS);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_grant_release_async(grants[i], ended, &n_ended), 0);
+    CHECK_WITHIN(LONG_MS, n_ended == 2 * LOCKS);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK_RC(pdk_lock_free(m[i]), 0);
+    end();
+}
+
 static void looked_at(void)
 {
     int64_t token;
@@ -491,6 +525,7 @@ int main(int argc, char **argv)
         {"many that join at once list twice", crowd_joined},
         {"many that join a path that is missing make it once", crowd_joined_first},
         {"of five hundred locks that are asked for at once a window is under way", locks_asked_for_at_once},
+        {"of a hundred locks of four paths, too", paths_asked_for_at_once},
         {"calls that only look send nothing", looked_at},
         {"a job that runs, and that is skipped", jobs},
         {"an idle holder's requests", idle},
