@@ -10,6 +10,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/barrier.c %D%/core/barrier.h \
 	%D%/core/chain.c %D%/core/chain.h \
 	%D%/core/contender.c %D%/core/contender.h \
+	%D%/core/contract.c %D%/core/contract.h \
 	%D%/core/course.c %D%/core/course.h \
 	%D%/core/double_barrier.c %D%/core/double_barrier.h \
 	%D%/core/event.c %D%/core/event.h \

@@ -1,6 +1,7 @@
 #include "lib/core/contender.h"
 #include "lib/assert.h"
 #include "lib/core/ask.h"
+#include "lib/core/contract.h"
 #include "lib/core/course.h"
 #include "lib/core/reply.h"
 #include "paddock/error.h"
@@ -278,7 +279,7 @@ void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct p
 void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions)
 {
     const struct pdk__contender before = *c;
-    assert(c->spare != 0);
+    assert(c->spare != 0 && pdk__contract_allows(c, event));
     actions->n = 0;
     c->now_ms = event->now_ms;
     dispatch(c, event, actions);

@@ -26,6 +26,7 @@ static void finish(struct pdk__contender *c, struct pdk__actions *out)
     assert(!c->requested && c->node.exists == PDK__NODE_NO);
     pdk__ask_unwatch(c, out);
     c->queue.watching = false; /* without a connection nothing can remove it */
+    pdk__rivals_forget(&c->rivals);
     c->phase = PDK__DONE;
     c->op = 0;
     pdk__ask_push(out, PDK__ACT_DONE)->error = c->error;
@@ -228,6 +229,7 @@ void pdk__course_expire(struct pdk__contender *c, bool confirmed, struct pdk__ac
     if (c->released && c->node.exists != PDK__NODE_NO && !confirmed)
         c->error = PDK_EUNKNOWN;
     c->session.connected = c->session.lease_ok = false;
+    c->op = 0; /* no reply is awaited any more */
     c->queue.watching = false;
     forget_node(c);
     forget_delay(c);

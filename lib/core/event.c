@@ -2,6 +2,11 @@
 #include "lib/assert.h"
 #include "paddock/error.h"
 
+bool pdk__event_refused(const struct pdk__event *event)
+{
+    return event->outcome != PDK__OK && event->outcome != PDK__NO_NODE && event->outcome != PDK__UNKNOWN;
+}
+
 int pdk__event_error(const struct pdk__event *event)
 {
     assert(event->outcome != PDK__OK && event->outcome != PDK__UNKNOWN);

@@ -78,6 +78,9 @@ struct pdk__event {
     size_t n_children;
 };
 
+/* Have the servers refused the request that EVENT answers, a reading one? They may say anything. */
+bool pdk__event_refused(const struct pdk__event *event);
+
 /* The error by which the servers have refused the request that EVENT answers. */
 int pdk__event_error(const struct pdk__event *event);
 

@@ -80,6 +80,27 @@ static void check_identity(const struct pdk__contender *c, const struct pdk__con
     assert(c->node.token == before->node.token);
 }
 
+/* What was not asked for by the request is not there, and what must come first has come. */
+static void check_conditions(const struct pdk__contender *c)
+{
+    enum pdk__phase phase = c->phase;
+    bool delays = c->wish->conditions->lock_delay_ms > 0;
+    if (c->node.parents_made != PDK__OK && c->node.parents_made != PDK__UNKNOWN)
+        assert(c->node.parents_error < 0);
+    if (c->wish->try_only && c->node.exists != PDK__NODE_NO)
+        assert(c->queue.looked);
+    if (phase == PDK__LOOKING)
+        assert(c->queue.spent || !c->queue.looked);
+    if (phase == PDK__READING_HOLDER || phase == PDK__DELAYED)
+        assert(delays && c->record.ours != PDK__RECORD_YES);
+    if (phase == PDK__WRITING_HOLDER)
+        assert(c->record.ours == PDK__RECORD_MAYBE);
+    if (phase == PDK__CONFIRMING)
+        assert(c->node.verified && c->wish->conditions->confirmed);
+    if (c->queue.leaves) /* one that was made under the number of another does not come back */
+        assert(c->wish->base == NULL);
+}
+
 /* The node, the watches and the question agree, in every phase. */
 static void check_parts(const struct pdk__contender *c)
 {
@@ -95,15 +116,20 @@ static void check_parts(const struct pdk__contender *c)
         assert(!c->queue.watching);
     /* a watch of the own node is of this connection, unless it was kept */
     if (c->node.watch != PDK__OWN_UNWATCHED)
-        assert(c->node.watch_op != 0 && c->node.exists == PDK__NODE_YES);
+        assert(c->node.watch_op != 0);
+    if (c->node.watch_op != 0)
+        assert(c->node.exists == PDK__NODE_YES);
     if (c->node.watch == PDK__OWN_ASKED || c->node.watch == PDK__OWN_WATCHED)
         assert(c->session.connected);
     if (phase == PDK__VERIFYING_NODE)
         assert(c->node.watch == PDK__OWN_ASKED);
-    if (phase == PDK__DELAYED)
-        assert(c->op == 0 && c->wish->conditions->lock_delay_ms > 0);
-    if (phase == PDK__HELD || phase == PDK__SUSPECT || phase == PDK__DONE)
+    if (!asking(phase) && phase != PDK__WAITING)
         assert(c->op == 0);
+    /* rivals are those of a holder, on this connection */
+    if (c->rivals.state != PDK__RIVALS_UNKNOWN)
+        assert((pdk__phase_grants(phase) || !c->requested) && c->node.exists == PDK__NODE_YES);
+    if (pdk__phase_grants(phase) && !c->session.connected)
+        assert(c->rivals.op == 0);
     if (c->node.revoked)
         assert(c->node.exists == PDK__NODE_YES);
 }
@@ -114,12 +140,20 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
     assert(phase == before->phase || (moves[before->phase] & UINT32_C(1) << phase) != 0);
     check_identity(c, before);
     check_parts(c);
+    check_conditions(c);
     if (asking(phase) || phase == PDK__WAITING)
         assert((c->session.connected || pdk__phase_keeps_watch(c)) && c->op != 0);
+    if (!c->session.connected) /* it rests, but for a watch that was set */
+        assert(phase == PDK__IDLE || phase == PDK__DISCONNECTED || phase == PDK__SUSPECT || phase == PDK__DONE ||
+               pdk__phase_keeps_watch(c));
+    if (phase == PDK__IDLE)
+        assert(!c->requested && c->node.exists == PDK__NODE_NO);
     if (phase == PDK__DISCONNECTED)
         assert(!c->session.connected && (c->requested || c->node.exists != PDK__NODE_NO));
     if (phase == PDK__HELD)
         assert(c->session.connected && c->node.verified && c->session.lease_ok);
+    if (phase == PDK__SUSPECT)
+        assert(c->node.verified);
     if (phase == PDK__AWAITING_LEASE)
         assert(c->session.connected && c->node.verified && !c->session.lease_ok);
     if (pdk__phase_grants(phase) || pdk__phase_first(phase) || phase == PDK__WATCHING || phase == PDK__WAITING)
@@ -136,13 +170,15 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
     if (phase == PDK__LOOKING)
         assert(c->requested && c->node.exists == PDK__NODE_NO);
     if (phase == PDK__CREATING)
-        assert(c->node.exists != PDK__NODE_NO);
+        assert(c->node.exists == PDK__NODE_MAYBE || (c->requested && c->node.verified));
     if (phase == PDK__RECOVERING || phase == PDK__IDENTIFYING)
         assert(c->node.exists == PDK__NODE_MAYBE);
+    if (phase == PDK__IDENTIFYING)
+        assert(c->node.name[0] != '\0');
     if (phase == PDK__LISTING)
         assert(c->requested && c->node.exists == PDK__NODE_YES);
     if (phase == PDK__DELETING)
-        assert((!c->requested || c->queue.leaves) && c->node.exists == PDK__NODE_YES);
+        assert((!c->requested || c->queue.leaves) && c->node.exists == PDK__NODE_YES && c->node.n_deletes > 0);
     if (c->queue.leaves)
         assert(c->node.exists == PDK__NODE_YES &&
                (phase == PDK__DELETING || phase == PDK__DISCONNECTED || phase == PDK__BACKOFF));

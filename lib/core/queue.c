@@ -174,7 +174,7 @@ static void watched_children(struct pdk__contender *c, const struct pdk__event *
 {
     if (ev->outcome == PDK__UNKNOWN)
         pdk__course_back_off(c);
-    else if (ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED)
+    else if (pdk__event_refused(ev))
         pdk__course_fail(c, out, pdk__event_error(ev));
     else
         pdk__queue_listed(c, ev, out);

@@ -79,7 +79,7 @@ static void search(struct pdk__contender *c, const struct pdk__event *ev, struct
 
 static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    bool refused = ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED;
+    bool refused = pdk__event_refused(ev);
     if (ev->outcome == PDK__UNKNOWN)
         pdk__course_back_off(c);
     else if (refused && c->phase == PDK__RECOVERING)
@@ -137,7 +137,7 @@ static void note_revocation(struct pdk__contender *c, bool revoked, struct pdk__
 static void own_read(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     struct pdk__own_node *n = &c->node;
-    if (ev->owner != c->session.id || ev->token == 0 || ev->token != n->token) {
+    if (ev->owner != c->session.id || ev->token <= 0 || ev->token != n->token) {
         pdk__course_node_deleted(c, out); /* another node, under our name */
         return;
     }

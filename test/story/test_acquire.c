@@ -248,6 +248,11 @@ static const struct story stories[] = {
      "later 5000: list\n"
      "listed own: -\n"
      "own: granted\n"},
+    /* A server may say anything: that the path has another version is no answer to a listing. */
+    {"a listing with an answer that makes no sense ends in an error", begin,
+     "acquire: create\n"
+     "created own: -\n"
+     "listed changed: failed(PDK_EREFUSED) delete\n"},
     {"a watch that is refused ends in an error", queue,
      "listed 4 own: watch(4) own\n"
      "watched refused PDK_EREFUSED: failed(PDK_EREFUSED) unwatch delete\n"},

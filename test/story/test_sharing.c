@@ -58,6 +58,15 @@ static void begin_under(void)
     t.wish.base_token = 40;
 }
 
+static void begin_under_with_delay(void)
+{
+    static struct pdk__delay delay;
+    begin_under();
+    delay = (struct pdk__delay){0};
+    t.conditions.lock_delay_ms = 1000;
+    t.conditions.delay = &delay;
+}
+
 static const struct story stories[] = {
     {"a reader passes readers and does not look behind itself", begin_reader,
      "acquire: create\n"
@@ -118,6 +127,12 @@ static const struct story stories[] = {
     {"in another session a read under a write lock is lost", begin_under,
      "acquire: create\n"
      "down: -\n"
+     "expired: failed(PDK_ELOST) done\n"},
+    {"in another session no record is awaited under a write lock", begin_under_with_delay,
+     "acquire: create\n"
+     "created reader: -\n"
+     "listed base reader: read own\n"
+     "read nothing token 10 version 4: record(version 4)\n"
      "expired: failed(PDK_ELOST) done\n"},
     /* A create of its own that landed late. */
     {"readers under the same writer's number are no tie", begin_under,

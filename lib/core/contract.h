@@ -1,0 +1,16 @@
+/*
+ * The contract of the contender with its driver: the events that may come to it in a state. Each step asserts it, and
+ * the proof of the step (test/cbmc) assumes just that. It is what ZooKeeper's client and the driver see to: a request
+ * is answered once, with the kind of reply that belongs to it, after those that were sent before it. What the servers
+ * say in a reply is not bound by it.
+ */
+#ifndef PDK__CONTRACT_H
+#define PDK__CONTRACT_H
+
+#include "lib/core/event.h"
+
+struct pdk__contender;
+
+bool pdk__contract_allows(const struct pdk__contender *c, const struct pdk__event *ev);
+
+#endif
