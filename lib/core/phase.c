@@ -80,7 +80,7 @@ static void check_identity(const struct pdk__contender *c, const struct pdk__con
     assert(c->node.token == before->node.token);
 }
 
-/* What was not asked for by the request is not there, and what must come first has come. */
+/* Nothing is there that the request did not ask for, and all has come that must come first. */
 static void check_conditions(const struct pdk__contender *c)
 {
     enum pdk__phase phase = c->phase;

@@ -2,8 +2,8 @@
  * The step of the contender is inductive: from every state that pdk__phase_check() allows, with every event that
  * pdk__contract_allows(), its asserts hold, and the state after it is allowed. And its reports are true.
  *
- * A part is a kind of event. The judgements of a listing (rule, order, names) and the random delay are any that their own
- * proofs leave open. Names are short: only their equality matters to the step.
+ * A part is a kind of event. The judgements of a listing (rule, order, names) and the random delay are any that their
+ * own proofs leave open. Names are short: only their equality matters to the step.
  */
 #include "lib/core/contender.h"
 #include "lib/core/contract.h"

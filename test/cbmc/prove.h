@@ -1,4 +1,4 @@
-/* What the proofs are written with: a value that may be any, an assumption, a claim. */
+/* The words of the proofs: a value that may be any, an assumption, a claim. */
 #ifndef PROVE_H
 #define PROVE_H
 

@@ -1,0 +1,5 @@
+# The proofs of the core by CBMC. Debian has it from 13 on: elsewhere it runs in a container.
+EXTRA_DIST += %D%/allowed.c %D%/check %D%/contender.c %D%/faults %D%/proofs %D%/prove.h %D%/run
+proofs:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check $(PROOFS)
+.PHONY: proofs
