@@ -370,7 +370,8 @@ static int error(struct line *l)
 static bool failed(struct line *l, struct pdk__event *e)
 {
     static const char *const words[] = {"", "no-node", "no-auth", "refused", "unknown", "changed"};
-    static const int errors[] = {[PDK__NO_NODE] = PDK_ENOENT, [PDK__NO_AUTH] = PDK_EACCES, [PDK__CHANGED] = PDK_EREFUSED};
+    static const int errors[] = {
+        [PDK__NO_NODE] = PDK_ENOENT, [PDK__NO_AUTH] = PDK_EACCES, [PDK__CHANGED] = PDK_EREFUSED};
     for (int i = PDK__NO_NODE; i <= PDK__CHANGED; i++)
         if (take(l, words[i])) {
             e->outcome = (enum pdk__outcome)i;
