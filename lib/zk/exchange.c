@@ -154,7 +154,7 @@ static int send_guarded(struct pdk__exchange *x, const struct pdk__inquiry *q)
     return complete ? PDK_EDISCONNECTED : PDK_ENOMEM;
 }
 
-/* --- a client that closes ---------------------------------------------------------------------------------------- */
+/* --- a handle that stays ----------------------------------------------------------------------------------------- */
 
 static struct pdk__exchange *exchange_of(struct pdk__request *base)
 {
@@ -163,10 +163,11 @@ static struct pdk__exchange *exchange_of(struct pdk__request *base)
     return base->forget == forget_guarded ? PDK__MEMBER(base, struct guarded, transaction.base)->exchange : NULL;
 }
 
-/* ZooKeeper's client still writes its result into the exchange, which is kept for that. */
+/* ZooKeeper's client can still write a result into the exchange, which is kept for that. At the end of a session it may
+ * forget to answer (ZOOKEEPER-2802). */
 void pdk__exchange_give_up_all(struct pdk_client *c)
 {
-    assert(pdk__client_locked(c) && c->closing);
+    assert(pdk__client_locked(c) && c->adopted && (c->closing || c->over != 0));
     PDK__LIST_EACH (link, &c->requests) {
         struct pdk__exchange *x = exchange_of(PDK__MEMBER(link, struct pdk__request, link));
         if (x != NULL && !x->answered)

@@ -51,8 +51,8 @@ int pdk__exchange_begin(struct pdk_client *c, const struct pdk__inquiry *inquiry
                         void (*heard)(struct pdk__exchange *x, void *arg), void *arg, struct pdk__exchange **out);
 void pdk__exchange_unref(struct pdk__exchange *x);
 
-/* The client is closing, and its handle stays: those that are not answered by now are answered as by a lost
- * connection. */
+/* The client is closing, or its session is over, and its handle stays, for it is the program's: those that are not
+ * answered by now are answered as by a lost connection. */
 void pdk__exchange_give_up_all(struct pdk_client *c);
 
 /* Wait for the answer. 0: it has come. PDK_ETIMEDOUT, and as pdk__client_may_wait(). */

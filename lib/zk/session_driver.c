@@ -5,6 +5,7 @@
 #include "lib/incident.h"
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
+#include "lib/zk/exchange.h"
 #include "lib/zk/leave.h"
 #include "lib/zk/member.h"
 #include "lib/zk/patrol.h"
@@ -81,6 +82,8 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
         c->over = action->error;
         count_end(c);
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = action->error});
+        if (c->adopted && !c->closing)
+            pdk__exchange_give_up_all(c);
         break;
     case PDK__SACT_OPEN:
         assert(!c->adopted);

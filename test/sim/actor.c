@@ -186,9 +186,9 @@ static int take_later(struct actor *a, bool patient)
 static int take_in_time(struct actor *a)
 {
     int timeout_ms = a_while(a->client->world, 20, 4000);
-    int64_t end_ms = client_now_ms(a->client) + timeout_ms;
+    int64_t began_ms = client_now_ms(a->client);
     int rc = a->mode->wait_until(a->lock, timeout_ms);
-    judge_time(a, end_ms);
+    judge_time(a, began_ms, timeout_ms);
     return rc;
 }
 
@@ -359,9 +359,9 @@ static void read_and_write(struct actor *a)
 /* Within one session timeout, however many nodes they are. */
 static int release_in_time(struct actor *a)
 {
-    int64_t end_ms = client_now_ms(a->client) + a->client->world->session_ms;
+    int64_t began_ms = client_now_ms(a->client);
     int rc = release(a);
-    judge_time(a, end_ms);
+    judge_time(a, began_ms, a->client->world->session_ms);
     return rc;
 }
 

@@ -64,7 +64,7 @@ void actor_granted(int rc, void *actor);
 void judge_answer(const struct actor *a, int rc);
 void judge_grant(struct actor *a);
 pdk_state judge_state(const struct actor *a);
-void judge_time(const struct actor *a, int64_t end_ms);
+void judge_time(const struct actor *a, int64_t began_ms, int64_t timeout_ms);
 
 /* The nodes of a grant, as its actor knew them before it let go. */
 struct nodes {

@@ -121,12 +121,15 @@ pdk_state judge_state(const struct actor *a)
 
 /* --- other answers ----------------------------------------------------------------------------------------------- */
 
-void judge_time(const struct actor *a, int64_t end_ms)
+/* A client that was paused may read its clock for the first time after that: the call of a candidate's that waits is
+ * its second one. */
+void judge_time(const struct actor *a, int64_t began_ms, int64_t timeout_ms)
 {
     const struct client *c = a->client;
     struct world *w = c->world;
-    int64_t over_ms = client_now_ms(c) - end_ms, late_ms = 20 + (w->late_permille > 0 ? w->late_delay / 100 : 0);
-    if (over_ms > late_ms && w->agenda.now - c->resumed > late_ms * 1000)
+    int64_t over_ms = client_now_ms(c) - began_ms - timeout_ms;
+    int64_t late_ms = 20 + (w->late_permille > 0 ? w->late_delay / 100 : 0);
+    if (over_ms > late_ms && w->agenda.now - c->resumed > (timeout_ms + late_ms) * 1000)
         world_break(w, law, "client %d is answered about its %s %lld ms after its deadline", c->id, a->recipe->name,
                     (long long)over_ms);
 }
