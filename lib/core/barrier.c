@@ -1,5 +1,6 @@
 #include "lib/core/barrier.h"
 #include "lib/assert.h"
+#include "lib/core/contract.h"
 #include "paddock/error.h"
 
 static void ask(struct pdk__barrier *b, struct pdk__actions *out, enum pdk__action_kind kind)
@@ -231,10 +232,25 @@ void pdk__barrier_init(struct pdk__barrier *b, uint64_t *ops, enum pdk__barrier_
     pdk__retry_init(&b->retry, seed);
 }
 
-void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+/* A call that waits has a watch, and any other sends a write or looks. One that fades has a watch to remove: the answer
+ * that sets it is under way, or the connection is lost. */
+bool pdk__barrier_allowed(const struct pdk__barrier *b)
 {
-    assert(b->phase != PDK__BARRIER_OVER);
-    out->n = 0;
+    bool waits = b->task == PDK__BARRIER_WAIT && !b->once, watching = b->phase == PDK__BARRIER_WATCHING;
+    bool asking = b->phase == PDK__BARRIER_ASKING, making = b->phase == PDK__BARRIER_PARENTS;
+    if ((asking || making || watching || b->phase == PDK__BARRIER_BACKOFF) && !b->connected)
+        return false;
+    if (b->op == 0 && (asking || making || b->begun || b->watched || b->by_exists))
+        return false;
+    if (!waits && (b->watched || b->by_exists || watching))
+        return false;
+    if ((b->begun && b->task == PDK__BARRIER_WAIT) || (making && b->task != PDK__BARRIER_SET))
+        return false;
+    return b->watched || !(watching || (asking && waits) || b->phase == PDK__BARRIER_FADING);
+}
+
+static void dispatch(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
     switch (ev->kind) {
     case PDK__EV_ACQUIRE:
         on_acquire(b, ev, out);
@@ -274,6 +290,14 @@ void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, stru
     default:
         break; /* events of the contender alone */
     }
+}
+
+void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(b->phase != PDK__BARRIER_OVER && pdk__contract_allows_barrier(b, ev));
+    out->n = 0;
+    dispatch(b, ev, out);
+    assert(pdk__barrier_allowed(b));
 }
 
 int64_t pdk__barrier_wake_ms(const struct pdk__barrier *b)

@@ -76,6 +76,9 @@ void pdk__barrier_init(struct pdk__barrier *b, uint64_t *ops, enum pdk__barrier_
  */
 void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *event, struct pdk__actions *actions);
 
+/* May it be in this state? After every step it is asserted. */
+bool pdk__barrier_allowed(const struct pdk__barrier *b);
+
 /* When a TIMER event is next of use; PDK__NEVER for never. */
 int64_t pdk__barrier_wake_ms(const struct pdk__barrier *b);
 

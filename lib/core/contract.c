@@ -1,10 +1,12 @@
 #include "lib/core/contract.h"
+#include "lib/core/barrier.h"
 #include "lib/core/contender.h"
+#include "lib/core/stray.h"
 
 /* A refusal has the error for the caller. */
 static bool has_error(const struct pdk__event *ev)
 {
-    return (ev->outcome != PDK__REFUSED && ev->outcome != PDK__CHANGED) || ev->error < 0;
+    return ev->outcome == PDK__OK || ev->outcome == PDK__UNKNOWN || ev->error < 0;
 }
 
 static bool granted(const struct pdk__contender *c) { return pdk__phase_grants(c->phase); }
@@ -92,5 +94,71 @@ bool pdk__contract_allows(const struct pdk__contender *c, const struct pdk__even
         return true;
     default:
         return has_error(ev) && (ev->op == 0 || may_arrive(c, ev));
+    }
+}
+
+/* --- the other machines ------------------------------------------------------------------------------------------ */
+
+/* A listing with op 0 is one that another request has brought. */
+bool pdk__contract_allows_stray(const struct pdk__stray *s, const struct pdk__event *ev)
+{
+    if (ev->now_ms < s->since_ms)
+        return false;
+    switch (ev->kind) {
+    case PDK__EV_TIMER:
+    case PDK__EV_SESSION_DOWN:
+    case PDK__EV_SESSION_EXPIRED:
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        return true;
+    case PDK__EV_SESSION_UP:
+        return ev->session != 0;
+    case PDK__EV_LISTED:
+        return ev->op == 0 || ev->op != s->op || s->phase == PDK__STRAY_LISTING;
+    case PDK__EV_IDENTIFIED:
+        return ev->op == 0 || ev->op != s->op || s->phase == PDK__STRAY_IDENTIFYING;
+    case PDK__EV_DELETED:
+        return ev->op == 0 || ev->op != s->op || s->phase == PDK__STRAY_DELETING;
+    default:
+        return true; /* of the contender alone: nothing happens */
+    }
+}
+
+/* The reply belongs to the task, and a barrier that is set may be looked at, too. A reply that comes after the loss of
+ * its connection changes nothing. */
+static bool answers_task(const struct pdk__barrier *b, const struct pdk__event *ev)
+{
+    if (b->phase != PDK__BARRIER_ASKING && b->phase != PDK__BARRIER_PARENTS && b->phase != PDK__BARRIER_FADING)
+        return true;
+    switch (ev->kind) {
+    case PDK__EV_CREATED:
+        return b->task == PDK__BARRIER_SET && b->phase == PDK__BARRIER_ASKING;
+    case PDK__EV_MADE_PARENTS:
+        return b->task == PDK__BARRIER_SET && b->phase == PDK__BARRIER_PARENTS;
+    case PDK__EV_DELETED:
+        return b->task == PDK__BARRIER_REMOVE && b->phase == PDK__BARRIER_ASKING;
+    case PDK__EV_IDENTIFIED:
+        return (b->task == PDK__BARRIER_SET || b->once) && b->phase == PDK__BARRIER_ASKING;
+    default:
+        return b->task == PDK__BARRIER_WAIT && !b->once;
+    }
+}
+
+bool pdk__contract_allows_barrier(const struct pdk__barrier *b, const struct pdk__event *ev)
+{
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
+        return b->op == 0 && b->phase == PDK__BARRIER_APART;
+    case PDK__EV_CREATED:
+    case PDK__EV_MADE_PARENTS:
+    case PDK__EV_IDENTIFIED:
+    case PDK__EV_WATCHED:
+    case PDK__EV_DELETED:
+        return has_error(ev) && (ev->op != b->op || answers_task(b, ev));
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        return ev->error < 0;
+    default:
+        return true;
     }
 }

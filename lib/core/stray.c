@@ -1,5 +1,6 @@
 #include "lib/core/stray.h"
 #include "lib/assert.h"
+#include "lib/core/contract.h"
 #include "lib/core/order.h"
 #include <string.h>
 
@@ -137,14 +138,12 @@ static void dispatch(struct pdk__stray *s, const struct pdk__event *ev, struct p
     }
 }
 
-static void check(const struct pdk__stray *s)
+bool pdk__stray_allowed(const struct pdk__stray *s)
 {
     bool asking = s->phase != PDK__STRAY_WAITING && s->phase != PDK__STRAY_OVER;
-    assert(asking == (s->op != 0));
-    if (asking)
-        assert(s->connected);
-    if (s->phase == PDK__STRAY_IDENTIFYING || s->phase == PDK__STRAY_DELETING)
-        assert(pdk__name_is(s->name, s->session, s->attempt));
+    bool named = s->phase == PDK__STRAY_IDENTIFYING || s->phase == PDK__STRAY_DELETING;
+    return asking == (s->op != 0) && (!asking || s->connected) &&
+           (!named || pdk__name_is(s->name, s->session, s->attempt));
 }
 
 void pdk__stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint32_t attempt, uint64_t seed,
@@ -158,10 +157,10 @@ void pdk__stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint3
 
 void pdk__stray_step(struct pdk__stray *s, const struct pdk__event *event, struct pdk__actions *actions)
 {
-    assert(s->phase != PDK__STRAY_OVER);
+    assert(s->phase != PDK__STRAY_OVER && pdk__contract_allows_stray(s, event));
     actions->n = 0;
     dispatch(s, event, actions);
-    check(s);
+    assert(pdk__stray_allowed(s));
 }
 
 bool pdk__stray_shares(const struct pdk__stray *s) { return s->phase == PDK__STRAY_LISTING && s->name[0] == '\0'; }

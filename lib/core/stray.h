@@ -59,6 +59,9 @@ void pdk__stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint3
  */
 void pdk__stray_step(struct pdk__stray *s, const struct pdk__event *event, struct pdk__actions *actions);
 
+/* May it be in this state? After every step it is asserted. */
+bool pdk__stray_allowed(const struct pdk__stray *s);
+
 /* Does the answer to its LIST serve other strays of the path, too? The first listing of a look does. The next ones,
  * after a candidate of another owner, do not: two strays would make each other look without end. */
 bool pdk__stray_shares(const struct pdk__stray *s);

@@ -8,26 +8,14 @@
 #include "lib/core/contender.h"
 #include "lib/core/contract.h"
 #include "lib/core/order.h"
-#include "test/cbmc/prove.h"
-#include <string.h>
+#include "test/cbmc/machine.h"
 
-/* A clock in milliseconds for longer than thirty million years, and what is added to it. */
-#define NOW_MAX (INT64_C(1) << 60)
-#define LATER_MAX (NOW_MAX + INT_MAX)
-
-enum { SHORT = 2, MANY = 1000, KIND = PART_OF(PDK__EV_) };
+enum { MANY = 1000 };
 
 void assume_phase_check(const struct pdk__contender *c, const struct pdk__contender *before);
 
-static int64_t any_time_ms(void) { return any_between(0, NOW_MAX); }
-
-/* A variable of an enum type whose last value is LAST. */
-#define ANY(last) any_between(0, last)
-
 /* --- in place of what is proved elsewhere ------------------------------------------------------------------------- */
 
-static char child[SHORT + 1], second[SHORT + 1];
-static const char *const children[] = {child, second};
 static struct pdk__name own;
 
 struct pdk__name pdk__name_parse(const char *text)
@@ -73,50 +61,6 @@ bool pdk__rule_renewed(const struct pdk__rule *rule, const char *const *names, s
 
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name) { return nondet_bool(); }
 
-void pdk__retry_init(struct pdk__retry *r, uint64_t seed) { r->random = seed; }
-
-int64_t pdk__retry_delay_ms(struct pdk__retry *r, int64_t floor_ms, int64_t ceiling_ms)
-{
-    return any_between(floor_ms, floor_ms + ceiling_ms);
-}
-
-void pdk__retry_reset(struct pdk__retry *r) { r->failures = 0; }
-
-char *strncpy(char *to, const char *from, size_t n)
-{
-    for (int i = 0; i <= SHORT; i++)
-        to[i] = from[i];
-    return to;
-}
-
-int strcmp(const char *a, const char *b)
-{
-    for (int i = 0; i <= SHORT; i++)
-        if (a[i] != b[i] || a[i] == '\0')
-            return a[i] - b[i];
-    return 0;
-}
-
-/* --- the actions, by kind: that each comes at most once is proved, too -------------------------------------------- */
-
-#define pdk__actions_add unused_actions_add
-#include "lib/core/event.c"
-#undef pdk__actions_add
-
-static struct pdk__action actions[PDK__ACT_DONE + 1];
-static int place[PDK__ACT_DONE + 1]; /* from 1 */
-
-struct pdk__action *pdk__actions_add(struct pdk__actions *out, struct pdk__action action)
-{
-    PROVE(out->n < PDK__ACTIONS_MAX, "a step has so many actions at most");
-    PROVE(place[action.kind] == 0, "a step has one action of a kind at most");
-    place[action.kind] = (int)++out->n;
-    actions[action.kind] = action;
-    return &actions[action.kind];
-}
-
-static bool acted(enum pdk__action_kind kind) { return place[kind] > 0; }
-
 /* --- any state, any event ----------------------------------------------------------------------------------------- */
 
 static uint64_t ops;
@@ -124,13 +68,6 @@ static struct pdk__rule rule;
 static struct pdk__delay delay;
 static struct pdk__conditions conditions;
 static struct pdk__wish wish;
-
-static void any_text(char text[SHORT + 1])
-{
-    for (int i = 0; i < SHORT; i++)
-        text[i] = nondet_char();
-    text[SHORT] = '\0';
-}
 
 static void any_wish(void)
 {
@@ -224,28 +161,6 @@ static struct pdk__contender any_contender(void)
     return c;
 }
 
-static struct pdk__event any_event(void)
-{
-    static char name[SHORT + 1];
-    any_text(name);
-    return (struct pdk__event){.kind = KIND,
-                               .now_ms = any_time_ms(),
-                               .op = nondet_uint64(),
-                               .outcome = ANY(PDK__CHANGED),
-                               .error = any_between(INT_MIN, 0),
-                               .deleted = nondet_bool(),
-                               .first = nondet_bool(),
-                               .revoked = nondet_bool(),
-                               .session = nondet_int64(),
-                               .timeout_ms = any_between(0, INT_MAX),
-                               .owner = nondet_int64(),
-                               .token = nondet_int64(),
-                               .version = nondet_int(),
-                               .name = nondet_bool() ? name : NULL,
-                               .children = children,
-                               .n_children = any_between(0, 2)};
-}
-
 /* --- the laws ----------------------------------------------------------------------------------------------------- */
 
 static void prove_reports(const struct pdk__contender *b, const struct pdk__contender *c,
@@ -313,12 +228,10 @@ int main(void)
     ops = nondet_uint64();
     ASSUME(ops < NOW_MAX);
     own = (struct pdk__name){.session = nondet_int64(), .sequence = any_between(INT32_MIN, INT32_MAX)};
-    any_text(child);
-    any_text(second);
-    ASSUME(child[0] != '\0' && second[0] != '\0');
+    any_children();
     any_wish();
     struct pdk__contender c = any_contender();
-    struct pdk__event event = any_event();
+    struct pdk__event event = any_event(KIND);
     ASSUME(pdk__contract_allows(&c, &event));
     const struct pdk__contender before = c;
     struct pdk__actions out = {0};
