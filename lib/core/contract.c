@@ -1,6 +1,7 @@
 #include "lib/core/contract.h"
 #include "lib/core/barrier.h"
 #include "lib/core/contender.h"
+#include "lib/core/double_barrier.h"
 #include "lib/core/stray.h"
 
 /* A refusal has the error for the caller. */
@@ -158,6 +159,29 @@ bool pdk__contract_allows_barrier(const struct pdk__barrier *b, const struct pdk
     case PDK__EV_SESSION_OVER:
     case PDK__EV_SESSION_LEFT:
         return ev->error < 0;
+    default:
+        return true;
+    }
+}
+
+/* A reply that its phase does not expect changes nothing. */
+bool pdk__contract_allows_member(const struct pdk__double_barrier *b, const struct pdk__event *ev)
+{
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
+        return b->aim == PDK__AIM_ENTER && b->phase == PDK__MEMBER_APART && b->op == 0;
+    case PDK__EV_SESSION_UP:
+        return ev->session != 0 && !b->connected;
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        return ev->error < 0;
+    case PDK__EV_CREATED:
+    case PDK__EV_MADE_PARENTS:
+    case PDK__EV_LISTED:
+    case PDK__EV_IDENTIFIED:
+    case PDK__EV_WATCHED:
+    case PDK__EV_DELETED:
+        return has_error(ev);
     default:
         return true;
     }

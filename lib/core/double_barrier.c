@@ -1,5 +1,6 @@
 #include "lib/core/double_barrier.h"
 #include "lib/assert.h"
+#include "lib/core/contract.h"
 #include "paddock/error.h"
 #include <string.h>
 
@@ -747,23 +748,109 @@ static void dispatch(struct pdk__double_barrier *b, const struct pdk__event *ev,
     }
 }
 
-static void check(const struct pdk__double_barrier *b)
+/* --- the invariants ---------------------------------------------------------------------------------------------- */
+
+/* Is it after the end of its round: its own node is deleted, or it waits out the round before? */
+static bool ends_round(const struct pdk__double_barrier *b)
 {
-    if (b->phase == PDK__MEMBER_INSIDE)
-        assert(b->aim == PDK__AIM_INSIDE && b->node == PDK__NODE_YES && !b->watched);
+    return (b->aim == PDK__AIM_ENTER && b->outwaits) || b->aim == PDK__AIM_LEAVE ||
+           (b->aim == PDK__AIM_TIDY && b->told);
+}
+
+static bool aim_allowed(const struct pdk__double_barrier *b)
+{
+    switch (b->phase) {
+    case PDK__MEMBER_CREATING:
+    case PDK__MEMBER_PARENTS:
+    case PDK__MEMBER_IDENTIFYING:
+        return b->aim == PDK__AIM_ENTER;
+    case PDK__MEMBER_COUNTING:
+    case PDK__MEMBER_PLACING:
+    case PDK__MEMBER_DATING:
+    case PDK__MEMBER_OPENING:
+        return b->aim == PDK__AIM_ENTER && !b->outwaits;
+    case PDK__MEMBER_WAITING:
+        return b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE;
+    case PDK__MEMBER_FOLLOWING:
+        return b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE || b->aim == PDK__AIM_QUIT;
+    case PDK__MEMBER_INSIDE:
+        return b->aim == PDK__AIM_INSIDE;
+    case PDK__MEMBER_LISTING:
+    case PDK__MEMBER_CHECKING:
+    case PDK__MEMBER_CLOSING:
+        return ends_round(b);
+    case PDK__MEMBER_REMOVING:
+        return b->outlived ? b->aim != PDK__AIM_INSIDE : b->aim == PDK__AIM_LEAVE || b->aim == PDK__AIM_QUIT;
+    default:
+        return b->aim != PDK__AIM_INSIDE;
+    }
+}
+
+static bool node_allowed(const struct pdk__double_barrier *b)
+{
+    bool enters = b->aim == PDK__AIM_ENTER;
+    if (b->aim == PDK__AIM_TIDY || b->outlived)
+        return b->node == PDK__NODE_NO;
+    if (b->phase == PDK__MEMBER_CREATING || b->phase == PDK__MEMBER_IDENTIFYING)
+        return b->node == PDK__NODE_MAYBE;
+    if (b->phase == PDK__MEMBER_PARENTS)
+        return b->node != PDK__NODE_YES;
+    if (b->phase == PDK__MEMBER_CHECKING || b->phase == PDK__MEMBER_CLOSING)
+        return b->node == (enters ? PDK__NODE_YES : PDK__NODE_NO);
+    bool asks = b->phase > PDK__MEMBER_IDENTIFYING && b->phase != PDK__MEMBER_REMOVING;
+    return b->node == PDK__NODE_YES || !(b->phase == PDK__MEMBER_INSIDE || (enters && asks));
+}
+
+static bool watch_allowed(const struct pdk__double_barrier *b)
+{
     if (b->phase == PDK__MEMBER_WAITING)
-        assert(b->watched && b->connected && !b->once);
-    if (b->aim == PDK__AIM_TIDY)
-        assert(b->node == PDK__NODE_NO);
+        return b->watched && !b->once;
+    if (b->phase == PDK__MEMBER_FOLLOWING)
+        return b->watched;
+    bool created = b->node == PDK__NODE_YES || b->aim != PDK__AIM_ENTER;
+    bool enters = b->phase >= PDK__MEMBER_CREATING && b->phase <= PDK__MEMBER_OPENING;
+    if (!created || enters || b->phase == PDK__MEMBER_INSIDE || b->phase == PDK__MEMBER_LISTING)
+        return !b->watched && !b->by_exists;
+    return b->watched || !b->by_exists;
+}
+
+/* The phases behind BACKOFF ask a server, but for one. */
+static bool question_allowed(const struct pdk__double_barrier *b)
+{
+    bool asks = b->phase >= PDK__MEMBER_CREATING && b->phase != PDK__MEMBER_INSIDE;
+    return (b->connected || !(asks || b->phase == PDK__MEMBER_BACKOFF)) && (!asks || b->op != 0);
+}
+
+/* The listing after a member that was read, or a rest before it. One that has asked others for their age finds too few
+ * that are older. */
+static bool passing_allowed(const struct pdk__double_barrier *b)
+{
+    bool lists = b->phase == PDK__MEMBER_COUNTING || b->phase == PDK__MEMBER_LISTING;
+    bool counts = b->phase == PDK__MEMBER_PLACING || (b->passing && b->aim == PDK__AIM_ENTER && !b->outwaits);
+    return (!b->passing || lists || b->phase < PDK__MEMBER_CREATING || b->phase == PDK__MEMBER_REMOVING) &&
+           (!counts || b->older < b->count);
+}
+
+bool pdk__double_barrier_allowed(const struct pdk__double_barrier *b)
+{
+    if (b->phase == PDK__MEMBER_OVER)
+        return true;
+    if (b->outlived && b->phase != PDK__MEMBER_APART && b->phase != PDK__MEMBER_BACKOFF &&
+        b->phase != PDK__MEMBER_REMOVING)
+        return false; /* the node of the session that was given up goes before all else */
+    bool told = b->told ? b->aim == PDK__AIM_QUIT || b->aim == PDK__AIM_TIDY : b->aim != PDK__AIM_QUIT;
+    bool outwaits = !b->outwaits || b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_QUIT;
+    return told && outwaits && aim_allowed(b) && node_allowed(b) && watch_allowed(b) && question_allowed(b) &&
+           passing_allowed(b);
 }
 
 void pdk__double_barrier_step(struct pdk__double_barrier *b, const struct pdk__event *event,
                               struct pdk__actions *actions)
 {
-    assert(b->phase != PDK__MEMBER_OVER);
+    assert(b->phase != PDK__MEMBER_OVER && pdk__contract_allows_member(b, event));
     actions->n = 0;
     dispatch(b, event, actions);
-    check(b);
+    assert(pdk__double_barrier_allowed(b));
 }
 
 int64_t pdk__double_barrier_wake_ms(const struct pdk__double_barrier *b)

@@ -144,6 +144,9 @@ void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size
 void pdk__double_barrier_step(struct pdk__double_barrier *b, const struct pdk__event *event,
                               struct pdk__actions *actions);
 
+/* May it be in this state? After every step it is asserted. */
+bool pdk__double_barrier_allowed(const struct pdk__double_barrier *b);
+
 /* When a TIMER event is next of use; PDK__NEVER for never. */
 int64_t pdk__double_barrier_wake_ms(const struct pdk__double_barrier *b);
 

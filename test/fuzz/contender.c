@@ -422,6 +422,7 @@ static void answer_truly(struct play *p)
         event.outcome = PDK__NO_NODE;
     if (event.kind == PDK__EV_DELETED)
         p->there = false;
+    event.error = event.outcome == PDK__NO_NODE ? PDK_ENOENT : 0;
     event.n_children = p->there;
     learn(p, &event);
     step(p, event);
@@ -431,6 +432,7 @@ static void answer_own_truly(struct play *p)
 {
     struct pdk__event event = {.kind = PDK__EV_OWN, .op = p->own_op, .owner = p->session, .token = 5};
     event.outcome = p->there ? PDK__OK : PDK__NO_NODE;
+    event.error = p->there ? 0 : PDK_ENOENT;
     p->own_open = false;
     learn(p, &event);
     step(p, event);
