@@ -1,6 +1,6 @@
 /*
- * The valid paths are those of the rules, said here once more by their characters, and each ancestor of a path is found.
- * A part is the most bytes that a path has.
+ * The valid paths are those of the rules, said here once more by their characters. Each ancestor of a path is found. A
+ * part is the most bytes that a path has.
  */
 #include "lib/core/path.h"
 #include "test/cbmc/prove.h"

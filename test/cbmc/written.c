@@ -1,9 +1,9 @@
 /*
- * A name that we write is parsed as what it was written of, with any number of the server's after it; and with any other
- * byte in place of one of its own, it is ours only where it still has our form.
+ * A name that we write is parsed as what it was written of, with the server's number after it. With other bytes in the
+ * place of one or two of its own, one more, or one less, it is ours only where it still has our form.
  *
- * Each byte of the session, the attempt and the number is tried with all its values, among bytes that are all 0 or all
- * ones, and with all pairs of values of its neighbours. The number is tried at each power of two and ten, too.
+ * Each two neighbouring bytes of the session, the attempt and the number have all their values, among bytes that are 0
+ * or all ones. The number is tried around each power of two and of ten, too.
  */
 #include "lib/core/name.h"
 #include "test/cbmc/search.h"
