@@ -1,8 +1,8 @@
 /*
  * The contract of the machines with their driver: the events that may come to them in a state. Each step asserts it,
- * and the proof of the step (test/cbmc) assumes just that. It is what ZooKeeper's client and the driver see to: a request
- * is answered once, with the kind of reply that belongs to it, after those that were sent before it. It does not bind
- * the servers: a reply may say anything.
+ * and the proof of the step (test/cbmc) assumes just that. It is what ZooKeeper's client and the driver see to: a
+ * request is answered once, with the kind of reply that belongs to it, after those that were sent before it. It does
+ * not bind the servers: a reply may say anything.
  */
 #ifndef PDK__CONTRACT_H
 #define PDK__CONTRACT_H

@@ -827,7 +827,7 @@ static bool passing_allowed(const struct pdk__double_barrier *b)
 {
     bool lists = b->phase == PDK__MEMBER_COUNTING || b->phase == PDK__MEMBER_LISTING;
     bool counts = b->phase == PDK__MEMBER_PLACING || (b->passing && b->aim == PDK__AIM_ENTER && !b->outwaits);
-    return (!b->passing || lists || b->phase < PDK__MEMBER_CREATING || b->phase == PDK__MEMBER_REMOVING) &&
+    return (!b->passing || b->told || lists || b->phase < PDK__MEMBER_CREATING || b->phase == PDK__MEMBER_REMOVING) &&
            (!counts || b->older < b->count);
 }
 

@@ -2,8 +2,8 @@
  * A step towards this: belief rests on three links, by induction over the answers.
  *
  * Each touched link after an answer was touched before it, or is that answer. Each carried link was carried before, or
- * the answer carries a link that had been touched, as the definition in chain.h says. What is proven was proven before,
- * or the answer proves what had been carried.
+ * the answer carries a link that had been touched, as the definition in chain.h says. Each moment up to which the
+ * session is proven was proven before, or the answer proves the link that had been carried.
  *
  * A part is a call. The answers to syncs and writes, LEADER and QUORUM, are not run: CBMC has no answer in a minute. So
  * the induction is not complete.
@@ -53,7 +53,7 @@ static bool times_allowed(const struct pdk__chain *c, int64_t now_ms)
     return c->gap_ms > 0 && c->gap_ms <= INT_MAX && c->late_ms > 0 && c->late_ms <= c->gap_ms && latest && proven;
 }
 
-/* What is proved of any link is proved of all. */
+/* A law of any link is one of all. */
 static int any_index(void) { return (int)any_between(0, PDK__LINKS_KEPT - 1); }
 
 static bool allowed_at(const struct pdk__chain *c, int64_t now_ms, int i)

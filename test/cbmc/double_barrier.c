@@ -1,7 +1,7 @@
 /*
  * The step of a member of a double barrier is inductive: from every state that pdk__double_barrier_allowed(), with
- * every event that pdk__contract_allows_member(). Its caller is answered once, and it is let in only by a "ready" that came
- * after its node.
+ * every event that pdk__contract_allows_member(). Its caller is answered once, and it is let in only by a "ready" that
+ * came after its node.
  */
 #include "lib/core/double_barrier.h"
 #include "lib/core/contract.h"
@@ -19,6 +19,16 @@ struct pdk__name pdk__name_parse(const char *text)
 void pdk__name_format_member(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt) { any_text(out); }
 
 static uint64_t ops;
+
+/* The listing of members, among which "ready" can be. */
+static const char *members[2];
+
+static void any_members(void)
+{
+    any_children();
+    for (int i = 0; i < 2; i++)
+        members[i] = nondet_bool() ? PDK__READY : children[i];
+}
 
 static struct pdk__double_barrier any_member(void)
 {
@@ -106,9 +116,10 @@ static void prove_wake_up(const struct pdk__double_barrier *now)
 int main(void)
 {
     ops = any_between(0, NOW_MAX);
-    any_children();
+    any_members();
     struct pdk__double_barrier b = any_member();
     struct pdk__event event = any_event(KIND);
+    event.children = members;
     ASSUME(pdk__contract_allows_member(&b, &event));
     const struct pdk__double_barrier before = b;
     struct pdk__actions out = {0};
@@ -133,6 +144,8 @@ int main(void)
     REACH(ENTERED(CHECKING));
     REACH(ENTERED(CLOSING));
     REACH(b.phase == PDK__MEMBER_OVER);
+    REACH(KIND == PDK__EV_LISTED && b.phase == PDK__MEMBER_DATING);
+    REACH(KIND == PDK__EV_LISTED && b.phase == PDK__MEMBER_CHECKING && b.aim == PDK__AIM_TIDY);
     REACH(acted(PDK__ACT_LOST));
     REACH(acted(PDK__ACT_STRAY));
 }

@@ -4,7 +4,7 @@
  * goes by its own place, and no more hold than the rules admit.
  *
  * Those of ours carry the same session and attempt wherever their names stay different: each is a forged name of the
- * others. What blocks what is said here once more, without names.
+ * others. The rule of who blocks whom is said here once more, without names.
  */
 #include "lib/core/order.h"
 #include "lib/core/rule.h"

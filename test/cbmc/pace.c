@@ -13,7 +13,7 @@
 
 enum question { ASK_OLDEST, ASK_LEAN, ASK_RECONSIDER, ASK_MEASURE, ASK = PART_OF(ASK_) };
 
-/* What the proof of limits leaves open. */
+/* Any limits that their own proof leaves open. */
 static struct pdk__session_limits any_limits(void)
 {
     struct pdk__session_limits l = {.timeout_ms = any_between(1, INT_MAX),

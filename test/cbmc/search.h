@@ -1,6 +1,6 @@
 /*
- * What the programs are written with that try every case of a kind, where a solver has no answer in its time. Such a
- * program speaks to test/cbmc/run as CBMC does.
+ * The words of the programs that try every case of a kind, where a solver has no answer in its time. Such a program
+ * speaks to test/cbmc/run as CBMC does.
  */
 #ifndef SEARCH_H
 #define SEARCH_H

@@ -1,4 +1,4 @@
-/* What CBMC does not have of the C library. */
+/* Functions of the C library that CBMC does not have. */
 #include <string.h>
 
 size_t strspn(const char *text, const char *of)

@@ -183,6 +183,8 @@ static void execute(struct member *m, const struct request *q)
         delete_at(at);
     }
     r.event.outcome = outcome;
+    if (outcome == PDK__NO_NODE)
+        r.event.error = PDK_ENOENT;
     CHECK(m->n_replies < QUEUE); /* after what it has fired */
     m->replies[m->n_replies++] = r;
 }
