@@ -31,6 +31,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/rivals.c %D%/core/rivals.h \
 	%D%/core/rule.c %D%/core/rule.h \
 	%D%/core/session.c %D%/core/session.h \
+	%D%/core/session_push.c \
 	%D%/core/silence.c %D%/core/silence.h \
 	%D%/core/stray.c %D%/core/stray.h \
 	%D%/core/wish.h

@@ -2,6 +2,7 @@
 #include "lib/core/barrier.h"
 #include "lib/core/contender.h"
 #include "lib/core/double_barrier.h"
+#include "lib/core/session.h"
 #include "lib/core/stray.h"
 
 /* A refusal has the error for the caller. */
@@ -185,4 +186,13 @@ bool pdk__contract_allows_member(const struct pdk__double_barrier *b, const stru
     default:
         return true;
     }
+}
+
+/* While a handle is being opened, the events of the one before it do not come. */
+bool pdk__contract_allows_session(const struct pdk__session *s, const struct pdk__session_event *ev)
+{
+    bool over = s->phase == PDK__SESSION_OVER;
+    return (ev->kind != PDK__SEV_OPEN_FAILED || s->phase == PDK__SESSION_OPENING || over) &&
+           (ev->kind != PDK__SEV_OPENED || ev->since_ms <= ev->now_ms) &&
+           (ev->kind != PDK__SEV_ANSWERED || ev->sent_ms <= ev->now_ms);
 }

@@ -12,11 +12,14 @@
 struct pdk__barrier;
 struct pdk__contender;
 struct pdk__double_barrier;
+struct pdk__session;
+struct pdk__session_event;
 struct pdk__stray;
 
 bool pdk__contract_allows(const struct pdk__contender *c, const struct pdk__event *ev);
 bool pdk__contract_allows_stray(const struct pdk__stray *s, const struct pdk__event *ev);
 bool pdk__contract_allows_barrier(const struct pdk__barrier *b, const struct pdk__event *ev);
 bool pdk__contract_allows_member(const struct pdk__double_barrier *b, const struct pdk__event *ev);
+bool pdk__contract_allows_session(const struct pdk__session *s, const struct pdk__session_event *ev);
 
 #endif

@@ -7,14 +7,6 @@ enum { RESERVE_PART = 10, KEEPALIVE_PART = 4 };
 /* A read, a sync and a write can be under way at a time, and one more read. */
 enum { LEAN_ASKED_MAX = 4 };
 
-struct pdk__session_action *pdk__lease_push(struct pdk__session_actions *out, enum pdk__session_action_kind kind)
-{
-    assert(out->n < PDK__SESSION_ACTIONS_MAX);
-    struct pdk__session_action *action = &out->list[out->n++];
-    *action = (struct pdk__session_action){.kind = kind};
-    return action;
-}
-
 bool pdk__lease_known(const struct pdk__session *s) { return s->chain.proven_ms != PDK__UNKNOWN_MS; }
 
 int64_t pdk__session_deadline_ms(const struct pdk__session *s)
@@ -73,11 +65,11 @@ void pdk__lease_notice_time(struct pdk__session *s, int64_t now_ms, struct pdk__
     assert(!pdk__lease_known(s) || doubt_ms <= pdk__session_deadline_ms(s));
     if (!s->lease_low && now_ms >= doubt_ms) {
         s->lease_low = true;
-        pdk__lease_push(out, PDK__SACT_LEASE_LOW);
+        pdk__session_push(out, PDK__SACT_LEASE_LOW);
     }
     if (!s->lease_expired && pdk__lease_known(s) && now_ms >= pdk__session_deadline_ms(s)) {
         s->lease_expired = true;
-        pdk__lease_push(out, PDK__SACT_LEASE_EXPIRED);
+        pdk__session_push(out, PDK__SACT_LEASE_EXPIRED);
     }
 }
 
@@ -87,7 +79,7 @@ void pdk__lease_notice_renewal(struct pdk__session *s, int64_t now_ms, struct pd
         return;
     assert(pdk__lease_known(s) && now_ms < pdk__session_deadline_ms(s));
     s->lease_low = s->lease_expired = false;
-    pdk__lease_push(out, PDK__SACT_LEASE_OK);
+    pdk__session_push(out, PDK__SACT_LEASE_OK);
 }
 
 /* --- asking for proof -------------------------------------------------------------------------------------------- */
@@ -200,7 +192,7 @@ static void ask(struct pdk__session *s, int64_t now_ms, struct pdk__session_acti
         s->renewed_ms = now_ms;
     if (kind == PDK__SACT_SYNC)
         s->synced_ms = now_ms;
-    pdk__lease_push(out, kind);
+    pdk__session_push(out, kind);
 }
 
 /* Where few requests are writes, two may be due at a time. */

@@ -6,9 +6,6 @@
 
 #include "lib/core/session.h"
 
-/* Add an action. */
-struct pdk__session_action *pdk__lease_push(struct pdk__session_actions *out, enum pdk__session_action_kind kind);
-
 /* Is there a lease, running or run out? */
 bool pdk__lease_known(const struct pdk__session *s);
 

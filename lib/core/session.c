@@ -1,5 +1,6 @@
 #include "lib/core/session.h"
 #include "lib/assert.h"
+#include "lib/core/contract.h"
 #include "lib/core/event.h"
 #include "lib/core/lease.h"
 #include "paddock/error.h"
@@ -25,21 +26,21 @@ const char *pdk__session_phase_name(enum pdk__session_phase phase)
     return phase < PDK__N_SESSION_PHASES ? names[phase] : "?";
 }
 
-static void check_invariants(const struct pdk__session *s, enum pdk__session_phase before)
+static bool lease_allowed(const struct pdk__session *s)
 {
-    assert(s->phase == before || (moves[before] & 1U << s->phase) != 0);
-    if (s->phase == PDK__SESSION_CONNECTED || s->phase == PDK__SESSION_SUSPENDED)
-        assert(s->id != 0);
-    else
-        assert(s->id == 0);
-    assert(s->timeout_ms > 0 && s->limits.timeout_ms == s->timeout_ms);
-    assert(s->silence.n_left >= 0 && s->silence.n_passed >= 0);
-    assert(s->lease_needed || !s->flowing);
-    assert(s->phase != PDK__SESSION_SUSPENDED || s->away_ms != PDK__NEVER);
-    assert(s->lease_low || !s->lease_expired);
-    assert(s->n_asked >= 0 && s->n_asked <= PDK__ASKED_MAX);
-    if (s->n_asked > 0 || s->flowing)
-        assert(s->phase == PDK__SESSION_CONNECTED);
+    bool there = s->phase == PDK__SESSION_CONNECTED || s->phase == PDK__SESSION_SUSPENDED;
+    bool known = pdk__lease_known(s);
+    return (there || !known) && (known || (s->lease_low && !s->lease_expired)) && (s->lease_low || !s->lease_expired) &&
+           (s->lease_needed || !s->flowing) && s->chain.proven_ms <= s->chain.latest_ms;
+}
+
+bool pdk__session_allowed(const struct pdk__session *s)
+{
+    bool connected = s->phase == PDK__SESSION_CONNECTED, suspended = s->phase == PDK__SESSION_SUSPENDED;
+    return (s->id != 0) == (connected || suspended) && s->timeout_ms > 0 && s->limits.timeout_ms == s->timeout_ms &&
+           s->silence.n_left >= 0 && s->silence.n_passed >= 0 && (!suspended || s->away_ms != PDK__NEVER) &&
+           s->n_asked >= 0 && s->n_asked <= PDK__ASKED_MAX && (connected || (s->n_asked == 0 && !s->flowing)) &&
+           (!connected || !pdk__limits_too_short(&s->limits)) && lease_allowed(s);
 }
 
 /* --- a silent server --------------------------------------------------------------------------------------------- */
@@ -69,7 +70,7 @@ static void leave_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__ses
         pdk__silence_passed(&s->silence, now_ms);
     else
         pdk__silence_left(&s->silence, now_ms);
-    pdk__lease_push(out, PDK__SACT_LEAVE);
+    pdk__session_push(out, PDK__SACT_LEAVE);
 }
 
 /* --- the handle -------------------------------------------------------------------------------------------------- */
@@ -134,14 +135,14 @@ static void on_disconnected(struct pdk__session *s, const struct pdk__session_ev
     s->phase = PDK__SESSION_SUSPENDED;
     hang_up(s);
     seek(s, ev->now_ms);
-    pdk__lease_push(out, PDK__SACT_DOWN);
+    pdk__session_push(out, PDK__SACT_DOWN);
 }
 
 static void finish(struct pdk__session *s, struct pdk__session_actions *out, int error)
 {
     end_session(s);
     s->phase = PDK__SESSION_OVER;
-    pdk__lease_push(out, PDK__SACT_OVER)->error = error;
+    pdk__session_push(out, PDK__SACT_OVER)->error = error;
 }
 
 static void on_expired(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
@@ -153,7 +154,7 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
     if (s->phase == PDK__SESSION_BACKOFF)
         return;
     end_session(s);
-    pdk__lease_push(out, PDK__SACT_EXPIRED)->error = ev->kind == PDK__SEV_EXPIRED ? 0 : PDK_EUNKNOWN;
+    pdk__session_push(out, PDK__SACT_EXPIRED)->error = ev->kind == PDK__SEV_EXPIRED ? 0 : PDK_EUNKNOWN;
     back_off(s, ev->now_ms);
 }
 
@@ -212,7 +213,7 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
         return;
     }
     pdk__retry_reset(&s->retry);
-    pdk__lease_push(out, PDK__SACT_UP)->session = s->id;
+    pdk__session_push(out, PDK__SACT_UP)->session = s->id;
     pdk__lease_notice_renewal(s, ev->now_ms, out);
     pdk__lease_notice_time(s, ev->now_ms, out); /* the timeout may be a shorter one */
 }
@@ -223,13 +224,13 @@ static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev
     bool away = s->renewable && ev->now_ms >= s->away_ms;
     if (suspended && away) {
         end_session(s);
-        pdk__lease_push(out, PDK__SACT_EXPIRED)->error = PDK_EUNKNOWN;
+        pdk__session_push(out, PDK__SACT_EXPIRED)->error = PDK_EUNKNOWN;
         back_off(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_OPENING && away) {
         back_off(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_BACKOFF && ev->now_ms >= s->rest_ms) {
         open_handle(s);
-        pdk__lease_push(out, PDK__SACT_OPEN);
+        pdk__session_push(out, PDK__SACT_OPEN);
     }
 }
 
@@ -293,6 +294,7 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
                        struct pdk__session_actions *actions)
 {
     enum pdk__session_phase before = s->phase;
+    assert(pdk__contract_allows_session(s, event));
     actions->n = 0;
     if (before != PDK__SESSION_OVER) {
         pdk__pace_reconsider(&s->pace, &s->limits, s->lease_needed && s->lease_low, event->now_ms);
@@ -301,7 +303,8 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
         pdk__lease_ask_if_due(s, event->now_ms, actions);
         leave_if_due(s, event->now_ms, actions);
     }
-    check_invariants(s, before);
+    assert(s->phase == before || (moves[before] & 1U << s->phase) != 0);
+    assert(pdk__session_allowed(s));
 }
 
 static int64_t wake_with_session(const struct pdk__session *s)

@@ -118,6 +118,9 @@ struct pdk__session_actions {
     struct pdk__session_action list[PDK__SESSION_ACTIONS_MAX];
 };
 
+/* An action of KIND comes after the others. Returns it, where it lies. */
+struct pdk__session_action *pdk__session_push(struct pdk__session_actions *out, enum pdk__session_action_kind kind);
+
 struct pdk__session {
     bool renewable; /* we may replace the handle */
     struct pdk__session_policy policy;
@@ -154,6 +157,9 @@ void pdk__session_init(struct pdk__session *s, bool renewable, struct pdk__sessi
 
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
                        struct pdk__session_actions *actions);
+
+/* May it be in this state? After every step it is asserted. */
+bool pdk__session_allowed(const struct pdk__session *s);
 
 /* When a TIMER event is next of use; PDK__NEVER (event.h) for never. */
 int64_t pdk__session_wake_ms(const struct pdk__session *s);

@@ -5,8 +5,8 @@
  * the answer carries a link that had been touched, as the definition in chain.h says. Each moment up to which the
  * session is proven was proven before, or the answer proves the link that had been carried.
  *
- * A part is a call. The answers to syncs and writes, LEADER and QUORUM, are not run: CBMC has no answer in a minute. So
- * the induction is not complete.
+ * A part is a call. The answers to syncs and writes, LEADER and QUORUM, are not run: CBMC has no answer in a minute.
+ * links.c tries them.
  */
 #include "lib/core/chain.h"
 #include "test/cbmc/prove.h"
