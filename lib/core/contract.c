@@ -172,7 +172,7 @@ bool pdk__contract_allows_member(const struct pdk__double_barrier *b, const stru
     case PDK__EV_ACQUIRE:
         return b->aim == PDK__AIM_ENTER && b->phase == PDK__MEMBER_APART && b->op == 0;
     case PDK__EV_SESSION_UP:
-        return ev->session != 0 && !b->connected;
+        return ev->session != 0;
     case PDK__EV_SESSION_OVER:
     case PDK__EV_SESSION_LEFT:
         return ev->error < 0;
@@ -188,11 +188,11 @@ bool pdk__contract_allows_member(const struct pdk__double_barrier *b, const stru
     }
 }
 
-/* While a handle is being opened, the events of the one before it do not come. */
+/* While a handle is being opened, the events of the one before it do not come. So there is no session when that fails;
+ * the first attempt may have been given up by then. */
 bool pdk__contract_allows_session(const struct pdk__session *s, const struct pdk__session_event *ev)
 {
-    bool over = s->phase == PDK__SESSION_OVER;
-    return (ev->kind != PDK__SEV_OPEN_FAILED || s->phase == PDK__SESSION_OPENING || over) &&
+    return (ev->kind != PDK__SEV_OPEN_FAILED || s->id == 0) &&
            (ev->kind != PDK__SEV_OPENED || ev->since_ms <= ev->now_ms) &&
            (ev->kind != PDK__SEV_ANSWERED || ev->sent_ms <= ev->now_ms);
 }

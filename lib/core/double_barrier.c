@@ -750,7 +750,7 @@ static void dispatch(struct pdk__double_barrier *b, const struct pdk__event *ev,
 
 /* --- the invariants ---------------------------------------------------------------------------------------------- */
 
-/* Is it after the end of its round: its own node is deleted, or it waits out the round before? */
+/* Does a round end for it: the one that it leaves, or the one before its own, which it waits out? */
 static bool ends_round(const struct pdk__double_barrier *b)
 {
     return (b->aim == PDK__AIM_ENTER && b->outwaits) || b->aim == PDK__AIM_LEAVE ||
@@ -814,15 +814,15 @@ static bool watch_allowed(const struct pdk__double_barrier *b)
     return b->watched || !b->by_exists;
 }
 
-/* The phases behind BACKOFF ask a server, but for one. */
+/* The phases after BACKOFF ask a server, but for INSIDE. */
 static bool question_allowed(const struct pdk__double_barrier *b)
 {
     bool asks = b->phase >= PDK__MEMBER_CREATING && b->phase != PDK__MEMBER_INSIDE;
     return (b->connected || !(asks || b->phase == PDK__MEMBER_BACKOFF)) && (!asks || b->op != 0);
 }
 
-/* The listing after a member that was read, or a rest before it. One that has asked others for their age finds too few
- * that are older. */
+/* It goes on with the next member in a listing, and a connection can be lost before that. While others are asked for
+ * their age, too few of them were older. */
 static bool passing_allowed(const struct pdk__double_barrier *b)
 {
     bool lists = b->phase == PDK__MEMBER_COUNTING || b->phase == PDK__MEMBER_LISTING;

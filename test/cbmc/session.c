@@ -37,7 +37,7 @@ static int64_t any_time_or_none_ms(void) { return nondet_bool() ? PDK__UNKNOWN_M
 
 /* --- the link ----------------------------------------------------------------------------------------------------- */
 
-/* It stays as it is until the next answer, or until it is looked at anew. */
+/* The answers and the passing of time can change it, and nothing else. */
 static struct {
     bool slow, lean, unfit;
     int64_t lag_ms, mean_ms, pace_ms, ripe_ms, slack_ms;

@@ -191,6 +191,13 @@ static const struct story stories[] = {
      "connected a: up(a) presumed touch\n"
      "later 6000: -\n"
      "phase: connected\n"},
+    /* Names that resolve slowly, and then not at all: the first attempt is still being made when it is given up. */
+    {"an attempt that fails after it was given up is made again", begin,
+     "later 6000: -\n"
+     "phase: backoff\n"
+     "open failed: -\n"
+     "phase: backoff\n"
+     "later 6000: open\n"},
     {"an adopted handle is never given up", connect_adopted,
      "disconnected: down\n"
      "wakes: never\n"
