@@ -5,9 +5,9 @@
  *
  * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock,
  * turns and latch, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait,
- * rwlock+idle+nowait, multi-lock+nowait; mutex+jobs: its holders run jobs, once for a KEY or in a period; and +brief:
- * held for at most 20 ms, again and again. Without LIST, a mutex and two of the others, which the seed chooses, with
- * options.
+ * rwlock+idle+nowait, multi-lock+nowait; mutex+jobs: its holders run jobs, once for a KEY or in a period; mutex+25:
+ * that many threads of each client contend; and +brief: held for at most 20 ms, again and again. Without LIST, a mutex
+ * and two of the others, which the seed chooses, with options.
  *
  * With --tls the clients speak TLS, by the files that test/tls/certificates has made in that directory; faults of
  * single messages are left out, for the proxies cannot read them.
@@ -236,15 +236,16 @@ static void add_craft(const char *name)
     static const char *const mutex[] = {"", "+nowait", "+idle", "+handover", "+handover+idle", "+handover+idle+nowait"};
     static const char *const rwlock[] = {"", "+nowait", "+idle", "+idle+nowait"};
     static char texts[3][64];
-    const char *options = "", *jobs = "";
+    const char *options = "", *jobs = "", *threads = "";
     if (strcmp(name, "mutex") == 0) {
         options = mutex[o.seed % 6];
         jobs = o.seed % 4 > 0 ? "+jobs" : "";
+        threads = o.seed % 5 == 2 ? "+25" : "";
     } else if (strcmp(name, "rwlock") == 0)
         options = rwlock[o.seed % 4];
     else if (strcmp(name, "multi-lock") == 0 && o.seed / 2 % 2 == 1)
         options = "+nowait";
-    snprintf(texts[o.n_crafts], sizeof texts[0], "%s%s%s", name, options, jobs);
+    snprintf(texts[o.n_crafts], sizeof texts[0], "%s%s%s%s", name, options, jobs, threads);
     o.crafts[o.n_crafts] = texts[o.n_crafts];
     o.n_crafts++;
 }

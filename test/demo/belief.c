@@ -9,6 +9,9 @@
  * With PADDOCK_SHOW_IDLE the programs on the library have idle hold: they unlock and lock again all the time, without a
  * request. Their nodes would go to a waiter at once, so the waiters come after the fault.
  *
+ * With PADDOCK_SHOW_WAITERS so many more wait behind the rival for each lock: half of them where the holders are, and
+ * half where the rivals are.
+ *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
 #include "examples/fenced_store.h"
@@ -65,7 +68,7 @@ enum { ROLES = sizeof roles / sizeof *roles };
 
 #define EACH_ROLE(r) for (struct role *r = roles; r < roles + ROLES; r++)
 
-static int runs, session_ms;
+static int runs, session_ms, n_waiters;
 static bool is_idle;        /* idle hold */
 static bool unjudged;       /* the machine was too busy for a role */
 static int64_t least_turns; /* by an idle node, in one run */
@@ -185,14 +188,40 @@ static void write_with_the_lock(void)
     workers_order(who, "hold");
 }
 
+/* A process whose threads wait for the lock. Granted, each holds for a moment and waits again. */
+static void crowd(const struct role *r, const struct job *seat)
+{
+    char craft[32];
+    struct job job = *seat;
+    snprintf(craft, sizeof craft, "mutex+%d+brief", n_waiters / 2);
+    job.path = r->path;
+    job.craft = craft;
+    job.question_ms = 0; /* the tick, unknown */
+    job.seed = (uint64_t)random() + 1;
+    workers_start(&job);
+}
+
+static bool queued(const struct role *r, int n)
+{
+    return observer_count(r->path) == n || atomic_load(&r->gone_ns) != 0;
+}
+
 static void queue_up(void)
 {
     EACH_ROLE(r)
     if (workers_can(r->kind, r->verb))
         r->rival = contend(r, &rivals, r->kind == COMMAND ? COMMAND : PROGRAM);
     EACH_ROLE(r)
+    if (workers_can(r->kind, r->verb)) {
+        CHECK_WITHIN(SOON_MS, queued(r, 2));
+        if (n_waiters > 0) {
+            crowd(r, &holders);
+            crowd(r, &rivals);
+        }
+    }
+    EACH_ROLE(r)
     if (workers_can(r->kind, r->verb))
-        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2 || atomic_load(&r->gone_ns) != 0);
+        CHECK_WITHIN(SOON_MS, is_idle || queued(r, 2 + n_waiters / 2 * 2));
 }
 
 /* The fault comes at a random moment between pings and renewals. */
@@ -468,6 +497,7 @@ static void setup(void)
         SKIP("no ensemble; docker/show brings one up");
     runs = workers_number("PADDOCK_SHOW_RUNS", 3);
     session_ms = workers_number("PADDOCK_SHOW_SESSION_MS", 1400);
+    n_waiters = workers_number("PADDOCK_SHOW_WAITERS", 0);
     is_idle = getenv("PADDOCK_SHOW_IDLE") != NULL;
     srandom((unsigned)time(NULL));
     servers_beat();

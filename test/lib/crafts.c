@@ -1,6 +1,7 @@
 #include "test/lib/crafts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static told_cb tell;
@@ -404,6 +405,8 @@ static bool read_option(const char *word, size_t size, struct craft_options *opt
                {"nowait", &options->nowait},
                {"brief", &options->brief},
                {"jobs", &options->jobs}};
+    if (size > 0 && strspn(word, "0123456789") == size)
+        return (options->threads = atoi(word)) >= 1 && options->threads <= CRAFT_THREADS_MAX;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strlen(all[i].name) == size && strncmp(all[i].name, word, size) == 0)
             return *all[i].value = true;

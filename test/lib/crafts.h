@@ -20,8 +20,11 @@ struct wish {
 
 typedef void (*told_cb)(pdk_state state, int64_t token);
 
+enum { CRAFT_THREADS_MAX = 500 };
+
 /* How a lock is held and given back. Not every craft has each. */
 struct craft_options {
+    int threads;   /* of a worker by dice with a mutex, each with requests of its own; 0: one, with hand-over two */
     bool handover; /* the threads of a process take turns */
     bool idle;     /* the node stays for KEPT_MS */
     bool nowait;   /* an unlock does not wait */
@@ -48,7 +51,8 @@ struct craft {
 /* NULL: there is none of that name. "mutex" is the worker's own. */
 const struct craft *craft_find(const char *name);
 
-/* Divide "NAME+OPTION...", as "mutex+handover+idle". False: there is no such option. */
+/* Divide "NAME+OPTION...", as "mutex+handover+idle"; a number, as in "mutex+25", is that of the threads. False: there
+ * is no such option. */
 bool craft_read(const char *text, char name[32], struct craft_options *options);
 
 /* Every one but the mutex's; ends with NULL. A seed of a run chooses among the first four. */

@@ -5,7 +5,7 @@
  *     worker HISTORY HOSTS SESSION_MS PATH - QUESTION_MS CRAFT
  *
  * CRAFT is what it contends for (crafts.h), a mutex of PATH or another lock, and how: "mutex+handover+idle". With
- * hand-over, two threads contend. It speaks TLS where the environment says so (secure.h).
+ * hand-over, two threads contend; with "mutex+25", 25. It speaks TLS where the environment says so (secure.h).
  *
  * With a seed, which chooses what it does, it locks, holds and unlocks repeatedly until its history tells it to finish;
  * half of these workers know the servers' tick. Without, it reads orders, one a line, until the end of its input. It
@@ -47,7 +47,7 @@ static pdk_mutex *mutex;
 static const struct craft *craft; /* what this worker contends for */
 static struct craft_options options;
 static int session_ms, question_ms = 10;
-static bool contends_twice;
+static int n_threads = 1; /* that contend */
 
 /* Of the thread. */
 static _Thread_local struct dice dice;
@@ -221,7 +221,7 @@ static const struct craft mutex_craft = {.name = "mutex",
 static enum way choose_way(void)
 {
     static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
-    if (craft != &mutex_craft || contends_twice)
+    if (craft != &mutex_craft || n_threads > 1)
         return atomic_load(&history->hasty) ? BY_TIMEDLOCK : ways[dice_below(&dice, 5)];
     return atomic_load(&history->hasty) ? BY_TIMEDLOCK : ways[dice_below(&dice, 6)];
 }
@@ -375,23 +375,27 @@ static void act_by_dice(void)
     }
 }
 
-static void *act_beside(void *arg)
+static uint64_t thread_seed;
+
+static void *act_beside(void *number)
 {
-    dice_seed(&dice, *(const uint64_t *)arg);
-    request = THREAD_NUMBERS;
+    dice_seed(&dice, thread_seed ^ (uint64_t)(uintptr_t)number * UINT64_C(0x2545f4914f6cdd1d));
+    request = (int)(uintptr_t)number * THREAD_NUMBERS;
     act_by_dice();
     return NULL;
 }
 
-static int act_as_two(uint64_t seed)
+static int act_together(uint64_t seed)
 {
-    pthread_t other;
-    seed ^= UINT64_C(0x2545f4914f6cdd1d);
-    if (pthread_create(&other, NULL, act_beside, &seed) != 0)
-        return PDK_ESYSTEM;
+    pthread_t others[CRAFT_THREADS_MAX];
+    int n = 1;
+    thread_seed = seed;
+    while (n < n_threads && pthread_create(&others[n], NULL, act_beside, (void *)(uintptr_t)n) == 0)
+        n++;
     act_by_dice();
-    pthread_join(other, NULL);
-    return 0;
+    for (int i = 1; i < n; i++)
+        pthread_join(others[i], NULL);
+    return n == n_threads ? 0 : PDK_ESYSTEM;
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------ */
@@ -573,13 +577,9 @@ int main(int argc, char **argv)
     int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4]);
     if (rc != 0)
         return fail("cannot begin", pdk_strerror(rc));
-    contends_twice = options.handover && craft == &mutex_craft;
-    if (contends_twice)
-        rc = act_as_two(strtoull(argv[5], NULL, 10));
-    else if (by_dice)
-        act_by_dice();
-    else
-        rc = act_by_orders();
+    if (craft == &mutex_craft)
+        n_threads = options.threads > 0 ? options.threads : options.handover ? 2 : 1;
+    rc = by_dice ? act_together(strtoull(argv[5], NULL, 10)) : act_by_orders();
     if (rc != 0 || (rc = leave()) != 0)
         return fail("cannot end", pdk_strerror(rc));
     return 0;
