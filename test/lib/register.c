@@ -43,6 +43,8 @@ void register_create(pdk_client *c)
     pdk__client_leave(c);
 }
 
+bool register_exists(void) { return atomic_load(&exists); }
+
 static void record(enum event event, const struct write *w, int rc)
 {
     history_write(history, &(struct record){.event = event,

@@ -17,6 +17,9 @@ typedef int register_guard(struct zoo_op *op);
 
 void register_begin(struct history *h, pdk_client *c, register_guard *guard);
 
+/* Has it been created? */
+bool register_exists(void);
+
 /* Create the node, unless it is known to exist. For the session callback, when the client is connected. */
 void register_create(pdk_client *c);
 

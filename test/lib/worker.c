@@ -446,7 +446,15 @@ static void hold_to_the_end(void)
 
 static void unlock_by_order(void) { unlock(); }
 static void ask_by_order(void) { ask(); }
-static void write_guarded(void) { register_write(request, craft->token()); }
+
+/* An order is carried out, though the answer to the register's create may be later than the grant. */
+static void write_guarded(void)
+{
+    while (!register_exists() && !ordered(question_ms))
+        continue;
+    register_write(request, craft->token());
+}
+
 static void write_late(void) { register_write_late(request, register_token()); }
 
 static void obey(const char *order)

@@ -41,10 +41,16 @@ inline drop_requests(c, creates)
     reading[c] = 0
 }
 
+/* A watch is the client's once it has heard the answer. Contenders share it. */
+#define WATCHES(i, c, k) \
+    (CL(i) == c && (pred[i] == k && phase[i] == WAITING || node[i] == YES && name[i] == k && own[i] >= WATCHED))
+#define NOT_HEARD(c, k) (!HAS(fired, k) && !WATCHES(c, c, k) && !WATCHES(BESIDE(c), c, k))
+
 /* Of what was on its way down so many are received, and wait for the completion thread; the rest never is. */
 inline drop_replies(c, received)
 {
     rest = len(inbox[c]);
+    fired = 0;
     do
     :: rest > 0 ->
         inbox[c] ? msg, who, number, data, zxid;
@@ -52,10 +58,15 @@ inline drop_replies(c, received)
         :: received > 0 ->
             inbox[c] ! msg, who, number, data, zxid;
             seen[c] = (msg < EVENT && zxid > seen[c] -> zxid : seen[c]);
+            fired = ((msg == WATCH || msg == OWN) && data > 0 && data != FAILED -> fired | BIT(data - 1) : fired);
             received--
         :: received == 0 && msg < EVENT ->
             printf("lost: client %d answer\n", c);
-            watches[c] = ((msg == WATCH || msg == OWN) && data > 0 -> watches[c] & ~BIT(data - 1) : watches[c])
+            if
+            :: (msg == WATCH || msg == OWN) && data > 0 && data != FAILED && NOT_HEARD(c, (data - 1)) ->
+                watches[c] = watches[c] & ~BIT(data - 1)
+            :: else
+            fi
         :: received == 0 && msg == EVENT -> watches[c] = watches[c] | BIT(data)
         :: else
         fi;

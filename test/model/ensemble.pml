@@ -123,7 +123,9 @@ inline forget()
         :: else
         fi;
         if
-        :: phase[x] != WATCHING && phase[x] != WAITING -> next_in_line[x] = 0
+        :: phase[x] != WATCHING && phase[x] != WAITING ->
+            next_in_line[x] = 0;
+            skips[x] = 0
         :: else
         fi;
         kept = (node[x] == YES || pred[x] != NOBODY -> made : kept)
@@ -145,12 +147,12 @@ inline forget()
      (FIRST(c, CREATE) || FIRST(c, BARRIER) || FIRST(c, DELETE)))
 #define READ_READY(c)                                                                                                  \
     ((io[c] == IO_REAL || io[c] == IO_DEPOSED) && !reading[c] &&                                                       \
-     (FIRST(c, LIST) || FIRST(c, WATCH) || FIRST(c, OWN) || FIRST(c, UNWATCH)))
+     (FIRST(c, LIST) || FIRST(c, IDENTIFY) || FIRST(c, WATCH) || FIRST(c, OWN) || FIRST(c, UNWATCH)))
 
 inline reply(c, kind, i, o, d)
 {
     assert(room || nfull(inbox[c]));
-    inbox[c] ! kind, i, o, d, at[c]
+    inbox[c] ! kind, i, o, (fails && kind < EVENT -> FAILED : d), at[c]
 }
 
 /* A server answers a write as soon as it has applied it. */
@@ -193,7 +195,8 @@ inline read(c)
     if
     :: msg == LIST -> reply(c, LIST, who, number, view[c])
     :: msg == UNWATCH -> watches[c] = watches[c] & ~BIT(data)
-    :: (msg == WATCH || msg == OWN) && HAS(view[c], data) ->
+    :: msg == IDENTIFY -> reply(c, msg, who, number, (HAS(view[c], data) -> 1 + data : 0))
+    :: (msg == WATCH || msg == OWN) && HAS(view[c], data) && !fails ->
         watches[c] = watches[c] | BIT(data);
         if
         :: overtaking -> reading[c] = 1

@@ -1,6 +1,7 @@
 /*
  * The deadline of belief (doc/guarantees.md), for spin: a client with a session, the server it is attached to, the
- * leader that this one follows and that may have been replaced, and time. What is run: test/model/check.
+ * leader that this one follows and that may have been replaced, and time. What is run: test/model/check. The client is in
+ * belief.pml.
  *
  * Of time only ages are kept, up to where they cease to matter; so nothing bounds how long a history is, nor how many
  * connections and leaders there are in it. What happens within one unit of time happens in any order.
@@ -24,31 +25,9 @@ c_code {
     }
 }
 
-byte lifetime;  /* of the session */
 byte interval; /* between the leader's pings */
-byte gap;      /* from an answer to the next request of the chain */
-byte carrier;  /* the second request of a chain: WRITE or SYNC */
-byte chain_kept; /* it goes on across a reconnect: which says more anyway */
-bit beacon;     /* another client's write is the last link */
 bit learners;   /* our server is a learner, always */
-byte mutant;
 byte sought;   /* that something can happen is to be shown */
-
-#define HEARD        1  /* any answered request proves the session, as of when it was sent */
-#define ONE_WRITE    2  /* an answered write does */
-#define TWO_WRITES   3  /* two, the second sent behind the answer of the first, prove the first */
-#define TWO_SPACED   4  /* the same, with the gap between them */
-#define NO_GAP       5  /* three, none of them waiting */
-#define LATE_GAP     6  /* three, with the gap before the third, not before the second */
-#define SHORT_GAP    7  /* a gap that is no longer than the interval of the pings */
-#define FROM_REPLY   8  /* proven as of the first answer, not of the first request */
-#define BY_SYNC      9  /* sync for the last write: a deposed leader answers it alone */
-#define BY_REFUSAL   10 /* a refusal that the server makes by itself for the last write */
-#define RECONNECTED  11 /* a reconnect is a proof */
-#define FROM_NOTICE  12 /* a reconnect tells of the session as of when the loss was noticed */
-#define ONE_SYNC     13 /* with a beacon: no second sync */
-#define NO_SYNC      14 /* with a beacon: the event follows the read */
-#define BEACON_GAP   15 /* with a beacon: no gap before the first sync */
 
 #define RENEWAL 1 /* belief can go on for ever */
 #define RETURN  2 /* belief that had ended can come again, after a reconnect */
@@ -82,10 +61,7 @@ bit newest_is_touch; /* up */
 #define COMMIT   2 /* or the end of a sync */
 #define VALID    3
 #define TOUCH    4 /* the answer to a ping; one without a touch does nothing */
-#define WRITE    5
-#define SYNC     6
-#define VALIDATE 7
-#define READ     8
+#define VALIDATE 7 /* 5, 6 and 8 are requests of the client (belief.pml) */
 #define CHANGE   9 /* the beacon's write is committed */
 
 /* With a beacon: the oldest write that the leader of this line has proposed and not committed. */
@@ -108,38 +84,17 @@ chan up = [5] of {byte};
 
 chan told = [6] of {byte}; /* what the client's thread has not taken in yet */
 
-#define NOWHERE  0
-#define UNDERWAY 1
-#define TAKEN    2 /* by the server */
-#define ANSWERED 3
-#define LOST     4
-#define WAITING  5 /* for the next connection: the client did not know that there was none */
+/* A request that is put in while there is no connection, unknown to us, waits for the next. */
+#define TIME    byte
+#define AGE_MAX lifetime
+#define PUT_IN  (line == ON -> UNDERWAY : WAITING)
 
-#define NONE    0
-#define TOUCHED 1
-#define CARRIED 2
-#define SYNCED  3
+#include "belief.pml"
 
-#define FIRST  1
-#define SECOND 2
-#define THIRD  3
-
-bit seen;     /* connected, for all that it knows */
-byte where;   /* is the request, if there is one */
-byte kind;
-byte role;    /* in the chain; 0: none any more */
-byte age;     /* since it was sent */
-byte stage;   /* of the chain */
-byte base;    /* age of what the chain would prove */
-byte since;   /* the answer of its first request, or of its second; up to GAP */
-byte newest;  /* since the newest request that was answered was sent */
-byte proven;  /* since the moment from which the session is known to live for LIFETIME */
 byte unbroken; /* how long it has believed without a break, where that is sought */
 bit lapsed;    /* belief ended, and then there was a new connection; where that is sought */
 
-#define BELIEVES    (proven < lifetime)
 #define CAN_TOUCH   (legit && !over)
-#define LESSER(a, b) (a < b -> a : b)
 
 inline put(channel, what)
 {
@@ -149,9 +104,8 @@ inline put(channel, what)
 
 inline lawful() { assert(belief || !(over && BELIEVES)) }
 
-inline prove(since_when)
+inline judge()
 {
-    proven = LESSER(since_when, proven);
     assert(comeback || !(lapsed && BELIEVES));
     lawful()
 }
@@ -159,25 +113,9 @@ inline prove(since_when)
 /* --- time ------------------------------------------------------------------------------------------------------------
  */
 
-inline grow(counter, limit)
-{
-    counter = (counter < limit -> counter + 1 : counter)
-}
-
 inline pass()
 {
-    grow(proven, lifetime);
-    grow(newest, lifetime);
-    if
-    :: where != NOWHERE -> grow(age, lifetime)
-    :: else
-    fi;
-    if
-    :: stage != NONE ->
-        grow(base, lifetime);
-        grow(since, gap)
-    :: else
-    fi;
+    grow_older(1);
     left = (left > 0 -> left - 1 : 0);
     due = (due > 0 -> due - 1 : 0);
     if
@@ -377,113 +315,6 @@ inline connect()
         learner = 0;
         touch();
         connected()
-    fi
-}
-
-/* --- the client's thread: the chain ----------------------------------------------------------------------------------
- */
-
-inline forget_chain()
-{
-    stage = NONE;
-    base = 0;
-    since = 0
-}
-
-inline forget_request()
-{
-    where = NOWHERE;
-    kind = 0;
-    role = 0;
-    age = 0
-}
-
-inline link(which, what)
-{
-    role = which;
-    kind = what;
-    age = 0;
-    where = (line == ON -> UNDERWAY : WAITING)
-}
-
-#define WAITED       (since >= gap)
-#define SECOND_DUE   (WAITED || mutant == NO_GAP || mutant == LATE_GAP || mutant == BEACON_GAP)
-#define TWO_DO       (mutant == TWO_WRITES || (mutant == TWO_SPACED && WAITED))
-#define THIRD_DUE    (stage == CARRIED && (mutant != LATE_GAP || WAITED) || stage == TOUCHED && TWO_DO)
-
-#define CLOSING      (mutant == BY_SYNC || beacon -> SYNC : (mutant == BY_REFUSAL -> READ : WRITE))
-#define READY        (stage == SYNCED || stage == CARRIED && mutant == ONE_SYNC || stage == TOUCHED && mutant == NO_SYNC)
-
-inline speak()
-{
-    if
-    :: stage == NONE -> link(FIRST, (mutant == ONE_WRITE -> WRITE : READ))
-    :: stage == TOUCHED && SECOND_DUE -> link(SECOND, carrier)
-    :: THIRD_DUE -> link(THIRD, CLOSING)
-    :: stage != NONE -> forget_chain()
-    fi
-}
-
-inline on_first()
-{
-    stage = TOUCHED;
-    base = (mutant == FROM_REPLY -> 0 : age);
-    since = 0;
-    if
-    :: mutant == HEARD || mutant == ONE_WRITE -> prove(age)
-    :: else
-    fi
-}
-
-inline on_answer()
-{
-    newest = age;
-    if
-    :: role == FIRST -> on_first()
-    :: role == SECOND ->
-        stage = CARRIED;
-        since = 0
-    :: role == THIRD && beacon -> stage = SYNCED
-    :: role == THIRD && !beacon ->
-        prove(base);
-        forget_chain()
-    :: else
-    fi;
-    forget_request()
-}
-
-/* A request that was put in after the connection had gone, unknown to us, is on the next one: there it is a first. */
-inline on_down()
-{
-    seen = 0;
-    newest = (mutant == FROM_NOTICE -> 0 : newest);
-    if
-    :: chain_kept
-    :: else ->
-        forget_chain();
-        role = FIRST
-    fi;
-    if
-    :: where == LOST || where == NOWHERE -> forget_request()
-    :: else
-    fi
-}
-
-/* The leader that this server follows was asked for the session, after all that was answered before was sent. A write
- * that is on this connection already was put behind that question. */
-inline on_up()
-{
-    seen = 1;
-    if
-    :: mutant == RECONNECTED -> prove(newest)
-    :: else
-    fi;
-    if
-    :: true
-    :: stage = CARRIED;
-        base = newest;
-        since = gap;
-        role = (where != NOWHERE && kind == WRITE -> THIRD : 0)
     fi
 }
 

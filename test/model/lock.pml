@@ -44,84 +44,143 @@ byte crashes[C];  /* 1: it may be no more */
 byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same request */
 byte tries[C];    /* 1: its contenders only try */
 byte looks[C];    /* 1: its contenders look ahead */
+byte failures[C]; /* answers that the outcome is not known */
+byte doubts[C];   /* times that its lease is low */
+byte agains[C];   /* times that it reads and watches once more what it watches */
 byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
 byte unhurried;
 byte mutant;
 byte trail;       /* an end at which all that may go wrong has gone wrong is to be found */
 
-#define SYNC             1 /* sync for the barrier: a deposed leader answers it alone */
-#define NO_BARRIER       2 /* a lost create is looked for in a plain listing */
-#define BLIND_RETRY      3 /* a lost create is not looked for */
-#define NO_ATTEMPT       4 /* a node is known by its session alone */
-#define HEAD             5 /* the holder's node is watched, not the predecessor's */
-#define PREVIOUS_SESSION 6 /* a node is kept across sessions, whoever owns it */
-#define EARLY_EVENT      7 /* an event before its reply is ignored */
-#define STALE            8 /* any reply answers the question at hand */
-#define HASTY            9 /* the predecessor is gone: granted, whoever else is ahead */
-#define GONE_AT_ONCE     10 /* a caller that gives up forgets a create that is under way */
-#define LOST_DELETE      11 /* a delete without an answer is taken for done */
-#define HOLDS_ON         12 /* a holder stays one when its session is over */
-#define NEXT_BUT_ONE     13 /* the one before the predecessor is gone: granted */
-#define WAITS_UNSET      14 /* a waiter whose watch was not set yet goes on waiting with the next connection */
-#define NOT_SET_AGAIN    15 /* so does one whose client does not set its watches again */
-
 /* Always 0: an assertion that is violated is known by its name. */
 hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;
 
+/* Does it matter that a node's end tells another contender of its client that nobody is ahead? */
+#define NOTES_RELEASES (C < N)
+
+/* Of a node's name; and is the machine's node of its session? */
+#define TAG_CLIENT(t)  CL((t) & 3)
+#define TAG_SESSION(t) (((t) >> 2) & 3)
+#define OURS(i) (TAG_SESSION(tag[name[i]]) == session[CL(i)] || mutant == PREVIOUS_SESSION)
+
+#include "machine.pml"
 #include "state.pml"
 #include "ensemble.pml"
 #include "client.pml"
-#include "machine.pml"
 
-/* --- one step of the machines ----------------------------------------------------------------------------------------
+/* --- the world of the machines ---------------------------------------------------------------------------------------
  */
 
-#define ACQUIRE 16
-#define RELEASE 17
-
-#define TIRES(i)  (give_ups[CL(i)] > 0 && wanted[i] && !HOLDS(i))
-#define REQUESTS(i) (!dead[CL(i)] && (phase[i] == IDLE || HOLDS(i) || TIRES(i)))
-
-/* What MSG does to contender i; then what each path of contender.c ends with. */
-inline step(i)
+/* Numbers of questions come round: so many of one contender are never in flight, and fewer numbers make less states. */
+inline next_op(i, o)
 {
-    next = STAY;
+    o = (QUIET(CL(i)) -> 1 : o % 7 + 1)
+}
+
+inline renew(i)
+{
+    attempt[i]++
+}
+
+/* rule.c: where the node is in a listing, how many are ahead, and the last two of them. */
+inline place(i, m)
+{
+    own_k = NOBODY;
+    near_k = NOBODY;
+    before_k = NOBODY;
+    ahead = 0;
+    for (x : 0 .. K - 1) {
+        if
+        :: own_k == NOBODY && HAS(m, x) && MINE(x, i) -> own_k = x
+        :: own_k == NOBODY && HAS(m, x) && !MINE(x, i) ->
+            ahead++;
+            before_k = near_k;
+            near_k = (mutant == HEAD && near_k != NOBODY -> near_k : x)
+        :: else
+        fi
+    }
+    near_replaced = 0;
+    near_ours = near_k != NOBODY && TAG_CLIENT(tag[near_k]) == CL(i)
+}
+
+/* At most one live holder, and its node the lowest of those there are. What one still believes whose session is over is
+ * another matter: that is for the validity deadline. */
+inline check_exclusion(i)
+{
+    printf("granted: contender %d\n", i);
     if
-    :: msg == ACQUIRE ->
-        wanted[i] = 1;
-        next = ADVANCE
-    :: msg == RELEASE -> give_up(i)
-    :: msg == DOWN -> on_down(i)
-    :: msg == UP -> on_up(i)
-    :: msg == EXPIRED -> on_expired(i)
-    :: msg == EVENT -> on_event(i, data)
-    :: else -> on_reply(i, msg, number, data)
-    fi;
-    if
-    :: next == GRANT -> grant(i)
-    :: next == NODE_DELETED -> node_deleted(i)
-    :: else
-    fi;
-    if
-    :: next == ADVANCE -> advance(i)
+    :: ALIVE(CL(i)) ->
+        assert(lowest_holds || (HAS(live, name[i]) && (live & (BIT(name[i]) - 1)) == 0));
+        for (x : 0 .. N - 1) {
+            assert(one_holder || x == i || !HOLDS(x) || !ALIVE(CL(x)))
+        }
     :: else
     fi
 }
 
-#define OF_ALL(msg) (msg >= EVENT && msg <= EXPIRED)
+#define WAITS_BESIDE(i, x) \
+    (x != i && pred[x] == pred[i] && phase[x] == WAITING && HAS(live, name[i]) && HAS(live, name[x]))
 
-/* A step of the caller (who), or of the completion thread. */
-inline work(c, of_caller)
+/* One wake-up for a release: no two contenders whose nodes are there wait for the same node; or two, if one of them looks
+ * ahead. */
+inline check_herd(i)
 {
+    others = 0;
+    for (x : 0 .. N - 1) {
+        if
+        :: WAITS_BESIDE(i, x) ->
+            others++;
+            assert(one_wake_up || (others == 1 && (looks[CL(i)] || looks[CL(x)])))
+        :: else
+        fi
+    }
+}
+
+#define TIRES(i)  (give_ups[CL(i)] > 0 && wanted[i] && !HOLDS(i))
+#define RESTS(i)  (!dead[CL(i)] && phase[i] == BACKOFF)
+#define COMES_DUE(i) (!dead[CL(i)] && OWN_MISSING(i))
+#define REQUESTS(i) (!dead[CL(i)] && (phase[i] == IDLE || HOLDS(i) || TIRES(i)))
+
+#define OF_ALL(msg) (msg >= EVENT && msg <= EXPIRED || msg == AGAIN || msg == LEASE_LOW || msg == LEASE_OK)
+
+/* One of the client's own contenders was granted, and has released the node that is gone. */
+#define WAS_FIRST(i, k) (node[i] == YES && name[i] == k && released[i])
+
+#define BEGINS   1
+#define RESTS_ENOUGH 2
+#define IS_DUE   3
+#define DOUBTS   4
+#define LOOKS_AGAIN 5
+#define RECEIVES 6
+#define WRITES   7
+#define READS    8
+#define ANSWERS  9
+#define FOLLOWS  10
+#define SYNCS    11
+
+/* A step of the caller (who), of the clock, or of the completion thread. */
+inline work(c, what)
+{
+    number = 0;
     if
-    :: of_caller ->
+    :: what == BEGINS ->
         give_ups[c] = (TIRES(who) -> give_ups[c] - 1 : give_ups[c]);
         msg = (phase[who] == IDLE -> ACQUIRE : RELEASE)
+    :: what == RESTS_ENOUGH -> msg = RESTED
+    :: what == IS_DUE -> msg = DUE
+    :: what == DOUBTS ->
+        doubts[c] = (low[c] -> doubts[c] : doubts[c] - 1);
+        low[c] = !low[c];
+        msg = (low[c] -> LEASE_LOW : LEASE_OK)
+    :: what == LOOKS_AGAIN ->
+        agains[c]--;
+        msg = AGAIN
     :: else ->
         inbox[c] ? msg, who, number, data, zxid;
         connected[c] = (msg == UP || (connected[c] && msg != DOWN && msg != EXPIRED));
         seen[c] = (msg < EVENT && zxid > seen[c] -> zxid : seen[c]);
-        changes[c] = (msg >= DOWN && msg <= EXPIRED -> changes[c] - 1 : changes[c])
+        changes[c] = (msg >= DOWN && msg <= EXPIRED -> changes[c] - 1 : changes[c]);
+        number = (msg == EVENT && NOTES_RELEASES -> (WAS_FIRST(c, data) || WAS_FIRST(BESIDE(c), data)) : number)
     fi;
     for (turn : 0 .. N - 1) {
         if
@@ -135,19 +194,13 @@ inline work(c, of_caller)
     fi
 }
 
-#define BEGINS   1
-#define BEGINS_2 2
-#define RECEIVES 3
-#define WRITES   4
-#define READS    5
-#define ANSWERS  6
-#define FOLLOWS  7
-#define SYNCS    8
-
-/* What is done, and then what follows from it at once. */
-inline act(c, what)
+/* What is done (by the other contender of the client, BESIDE), and then what follows from it at once. */
+inline act(c, what, other, failing, late_by)
 {
-    who = (what == BEGINS_2 -> BESIDE(c) : c);
+    who = (other -> BESIDE(c) : c);
+    fails = failing;
+    long_ago = late_by;
+    failures[c] = failures[c] - failing;
     if
     :: what == WRITES -> write(c)
     :: what == READS -> read(c)
@@ -159,12 +212,15 @@ inline act(c, what)
     turns = (what <= RECEIVES);
     do
     :: turns > 0 || (CALM(c) && len(inbox[c]) > 0) ->
-        others = (turns > 0 && what < RECEIVES);
+        what = (turns > 0 -> what : RECEIVES);
         turns = 0;
-        work(c, others)
+        work(c, what)
     :: else -> break
     od;
     what = 0;
+    other = 0;
+    failing = 0;
+    late_by = 0;
     forget()
 }
 
@@ -184,13 +240,20 @@ inline choose_creates(c, creates)
 proctype client(byte c)
 {
     byte a, b, none;
+    bit other, failing, late_by;
 end:
     do
     /* the caller, the completion thread, the server */
     :: atomic {
         if
         :: REQUESTS(c) -> a = BEGINS
-        :: C < N && BESIDE(c) != c && REQUESTS(BESIDE(c)) -> a = BEGINS_2
+        :: BESIDE(c) != c && REQUESTS(BESIDE(c)) -> a = BEGINS; other = 1
+        :: RESTS(c) -> a = RESTS_ENOUGH
+        :: BESIDE(c) != c && RESTS(BESIDE(c)) -> a = RESTS_ENOUGH; other = 1
+        :: COMES_DUE(c) -> a = IS_DUE
+        :: BESIDE(c) != c && COMES_DUE(BESIDE(c)) -> a = IS_DUE; other = 1
+        :: !dead[c] && (low[c] || doubts[c] > 0) -> a = DOUBTS
+        :: !dead[c] && agains[c] > 0 -> a = LOOKS_AGAIN
         :: !dead[c] && nempty(inbox[c]) -> a = RECEIVES
         :: WRITE_READY(c) -> a = WRITES
         :: READ_READY(c) -> a = READS
@@ -198,8 +261,16 @@ end:
         :: BEHIND(c) -> a = FOLLOWS
         :: mutant == SYNC && io[c] == IO_DEPOSED && FIRST(c, BARRIER) -> a = SYNCS
         fi;
+        if
+        :: failures[c] > 0 && (a == WRITES || a == READS) -> failing = 1
+        :: skip
+        fi;
+        if
+        :: a <= RECEIVES || CALM(c) -> late_by = 1
+        :: skip
+        fi;
         skip;
-        d_step { act(c, a) }
+        d_step { act(c, a, other, failing, late_by) }
         }
     /* the connection */
     :: atomic {
@@ -276,7 +347,7 @@ proctype end_of_it()
         assert(no_orphan || live == 0);
         /* A trace of every fault that was allowed is asked for. */
         for (x : 0 .. C - 1) {
-            trail = (losses[x] + expiries[x] + crashes[x] + give_ups[x] > 0 -> 0 : trail)
+            trail = (losses[x] + expiries[x] + crashes[x] + give_ups[x] + failures[x] + doubts[x] + agains[x] > 0 -> 0 : trail)
         }
         assert(found || !trail)
     }
@@ -296,6 +367,9 @@ init
                 now.give_ups[client] = given("GIVE_UPS", client);
                 now.tries[client] = given("TRIES", client);
                 now.looks[client] = given("LOOKS", client);
+                now.failures[client] = given("FAILURES", client);
+                now.doubts[client] = given("DOUBTS", client);
+                now.agains[client] = given("AGAINS", client);
             }
             now.overtaking = getenv("OVERTAKING") != NULL;
             now.unhurried = getenv("UNHURRIED") != NULL;

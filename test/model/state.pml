@@ -1,45 +1,4 @@
-/* What there is: the machines, their clients, the ensemble. */
-
-/* --- the machines ----------------------------------------------------------------------------------------------------
- */
-
-#define IDLE       0
-#define DISCONNECTED     1
-#define LOOKING    2
-#define CREATING   3
-#define RECOVERING 4
-#define LISTING    5
-#define WATCHING   6
-#define WAITING    7
-#define VERIFYING_NODE   8
-#define HELD       9
-#define SUSPECT    10
-#define DELETING   11
-#define DONE       12
-
-#define NO    0
-#define MAYBE 1
-#define YES   2
-
-#define UNWATCHED 0
-#define ASKED     1
-#define WATCHED   2
-#define KEPT      3 /* set before the connection was lost, and again by the client on the next */
-
-byte phase[N];
-byte node[N];  /* NO, MAYBE, YES */
-byte name[N];  /* which, when YES */
-byte own[N];   /* the watch on it */
-byte pred[N];  /* whose end is awaited, or NOBODY */
-byte op[N];    /* of the last question */
-byte own_op[N];
-byte round[N];
-byte attempt[N]; /* unique within the contender */
-bit asking[N]; /* contender.c: op != 0 */
-bit wanted[N];
-bit verified[N];
-bit next_in_line[N];
-bit looked[N];
+/* What there is beside the machines (machine.pml): their clients, the ensemble. */
 
 /* --- the clients and the ensemble ------------------------------------------------------------------------------------
  */
@@ -49,23 +8,8 @@ bit looked[N];
 #define IO_DEPOSED 2
 #define IO_IDLE    3 /* the session is over, and the handle knows */
 
-/* What is so, beside what the machines have been told. */
-bit connected[C];
-
 /* Requests: kind, contender, op, node. Back come kind, contender, op, data (a node; a set of nodes; 1 + a node that is
- * there, or 0), and how much of the log the server had applied; and events, and the session's changes. */
-#define CREATE  1
-#define LIST    2
-#define BARRIER 3
-#define WATCH   4
-#define OWN     5
-#define DELETE  6
-#define UNWATCH 7
-#define EVENT   8
-#define DOWN    9
-#define UP      10
-#define EXPIRED 11
-
+ * there, or 0; FAILED), and how much of the log the server had applied; and events, and the session's changes. */
 chan up[C] = [Q] of { byte, byte, byte, byte };
 chan inbox[C] = [Q] of { byte, byte, byte, byte, byte };
 byte changes[C]; /* of the session, in the inbox */
@@ -92,17 +36,14 @@ byte written[C]; /* its node */
 bit reading[C];  /* the watch at the head of up is set, and not answered */
 
 /* Scratch: of no meaning between steps. */
-hidden byte x, y, z, turn, msg, who, number, data, zxid, rest, kept, least, entry, fired, idle, turns;
-hidden byte next, own_k, near_k, before_k, ahead, others;
+hidden byte z, turn, zxid, rest, kept, least, entry, fired, idle, turns;
+hidden byte fails; /* is the answer that its outcome is not known? */
 
-#define TAG_CLIENT(t)  CL((t) & 3)
-#define TAG_SESSION(t) (((t) >> 2) & 3)
 #define ALIVE(c)       (alive[(c) * S + session[c]])
 
 /* --- words -----------------------------------------------------------------------------------------------------------
  */
 
-#define HOLDS(i) (phase[i] == HELD || phase[i] == SUSPECT)
 #define QUIET(c) (len(up[c]) == 0 && len(inbox[c]) == 0)
 
 /* The name that contender i has asked for, and asks for. */
@@ -135,12 +76,12 @@ hidden byte next, own_k, near_k, before_k, ahead, others;
 /* Nothing more can go wrong with it. What it can do then without anybody's notice, it does at once: to wait with it
  * would make more states, and no other outcome; which can be seen by UNHURRIED=1. */
 #define CALM(c)                                                                                                        \
-    (!unhurried && losses[c] + expiries[c] + crashes[c] + give_ups[c] == 0 && io[c] == IO_REAL && ALIVE(c) && !dead[c])
+    (!unhurried && losses[c] + expiries[c] + crashes[c] + give_ups[c] + failures[c] + doubts[c] + agains[c] + low[c] == 0 && io[c] == IO_REAL && ALIVE(c) && !dead[c])
 
 /* Faults apart, the client and its sessions have nothing more to do. */
 #define NO_OLD(c) (!(session[c] >= 1 && alive[(c) * S]) && !(session[c] >= 2 && alive[(c) * S + 1]))
-#define ABIDES(i) (phase[i] != IDLE && !HOLDS(i))
+#define ABIDES(i) (phase[i] != IDLE && phase[i] != BACKOFF && !HOLDS(i))
 #define WAITS(c)  (ABIDES(c) && ABIDES(BESIDE(c)))
 #define AT_REST(c)                                                                                                     \
     (QUIET(c) && !LATE(c) && NO_OLD(c) &&                                                                              \
-     (dead[c] -> !ALIVE(c) : RETIRED(c) || (io[c] == IO_REAL && ALIVE(c) && !BEHIND(c) && WAITS(c))))
+     (dead[c] -> !ALIVE(c) : RETIRED(c) || (io[c] == IO_REAL && ALIVE(c) && !BEHIND(c) && !low[c] && WAITS(c))))

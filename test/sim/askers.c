@@ -45,7 +45,7 @@ void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const c
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
 
-/* No state is told twice in a row. */
+/* No state is reported twice in a row. */
 void client_told(pdk_client *library, pdk_session_state state, void *client)
 {
     struct client *c = client;
@@ -104,7 +104,7 @@ static void ask_leader(struct client *c, pdk_leader *l)
 
 /* --- changes ----------------------------------------------------------------------------------------------------- */
 
-/* After a loss nothing is told of a grant; and nothing is told twice. */
+/* After a loss no grant is reported; and no report comes twice. */
 static void take_states(struct client *c)
 {
     pdk_event event;

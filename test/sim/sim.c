@@ -7,10 +7,12 @@
  *                                                  and late messages; a hostile contender
  *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at each request
  *     sim --acts 4:2,9:1 --seeds 50                act 2 (enum act) at the fourth request, act 1 at the ninth
+ *     sim --seeds 1000 --trace FILE                what each machine was told and did, for test/model/trace
  *
  * Exit status: 0, 1 when a law was broken, 2 when a branch that must be visited was not, 64 usage.
  */
 #include "test/sim/shrink.h"
+#include "test/sim/trace.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -121,6 +123,8 @@ static volatile uint64_t seed_at_hand;
 static void aborted(int signal)
 {
     char text[64];
+    if (signal == SIGABRT && trace_out != NULL)
+        fflush(trace_out); /* the process ends anyway */
     int n = snprintf(text, sizeof text, "seed %llu aborts\n", (unsigned long long)seed_at_hand);
     if (write(STDOUT_FILENO, text, (size_t)n) == n)
         _exit(1);
@@ -138,6 +142,13 @@ static void catch_ends(void)
 
 /* --- many seeds -------------------------------------------------------------------------------------------------- */
 
+static int end_trace(void)
+{
+    int failed = trace_out != NULL && fclose(trace_out) != 0;
+    trace_out = NULL;
+    return failed ? 99 : 0;
+}
+
 static struct sum job(const struct options *o, int which)
 {
     struct world *w = world_new();
@@ -147,13 +158,17 @@ static struct sum job(const struct options *o, int which)
         struct plan plan = o->plan;
         plan.seed = o->first + i;
         plan.story = o->story ? stdout : NULL;
-        seed_at_hand = plan.seed;
+        seed_at_hand = trace_seed = plan.seed;
         const char *law = world_run(w, &plan);
-        if (law != NULL)
+        if (law != NULL) {
+            end_trace(); /* the same history again is no trace */
             status = broken(w, &plan, law, o);
+        }
     }
     struct sum s = summary(n, status);
     world_free(w);
+    if (end_trace() != 0)
+        s.status = 99;
     return s;
 }
 
@@ -254,7 +269,7 @@ static bool parse_acts(struct plan *plan, const char *text)
 }
 
 static const char usage_text[] =
-    "usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse] [--cuts] [--hostile]\n"
+    "usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse] [--cuts] [--hostile] [--trace FILE]\n"
     "       sim --seed S [--story]\n"
     "       sim --exhaustive [--pairs] [--first S] [--seeds N]\n"
     "       sim --acts I:A[,J:B] [--first S] [--seeds N]\n";
@@ -267,6 +282,7 @@ static const char help_text[] =
     "  --coverage    print how often each branch was visited, and each excuse of a law used\n"
     "  --terse       one line for a seed that breaks a law: the law, the seed, and how\n"
     "  --cuts        in each run the only fault is that connections break, one after another\n"
+    "  --trace FILE  write what each machine was told and did; with one job\n"
     "  --hostile     in each run a contender forges names and records, overwrites data and requests revocations\n"
     "  --seed S      this seed alone\n"
     "  --story       print all that happens\n"
@@ -294,14 +310,21 @@ static int help(void)
 int main(int argc, char **argv)
 {
     struct options o = {.first = 1, .seeds = 1000, .jobs = 1};
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 'n'}, {"first", required_argument, NULL, 'f'},
-        {"seed", required_argument, NULL, 's'},  {"jobs", required_argument, NULL, 'j'},
-        {"story", no_argument, NULL, 't'},       {"exhaustive", no_argument, NULL, 'x'},
-        {"pairs", no_argument, NULL, 'p'},       {"terse", no_argument, NULL, 'q'},
-        {"coverage", no_argument, NULL, 'c'},    {"acts", required_argument, NULL, 'a'},
-        {"cuts", no_argument, NULL, 'C'},        {"hostile", no_argument, NULL, 'H'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+    static const struct option options[] = {{"seeds", required_argument, NULL, 'n'},
+                                            {"first", required_argument, NULL, 'f'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {"story", no_argument, NULL, 't'},
+                                            {"exhaustive", no_argument, NULL, 'x'},
+                                            {"pairs", no_argument, NULL, 'p'},
+                                            {"terse", no_argument, NULL, 'q'},
+                                            {"coverage", no_argument, NULL, 'c'},
+                                            {"acts", required_argument, NULL, 'a'},
+                                            {"cuts", no_argument, NULL, 'C'},
+                                            {"hostile", no_argument, NULL, 'H'},
+                                            {"trace", required_argument, NULL, 'T'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'n')
             o.seeds = strtoull(optarg, NULL, 10);
@@ -325,6 +348,10 @@ int main(int argc, char **argv)
             o.plan.cuts = true;
         else if (c == 'H')
             o.plan.hostile = true;
+        else if (c == 'T' && (trace_out = fopen(optarg, "we")) == NULL)
+            return perror(optarg), 99;
+        else if (c == 'T')
+            continue;
         else if (c == 'h')
             return help();
         else if (c == 'a' && parse_acts(&o.plan, optarg))
@@ -332,7 +359,7 @@ int main(int argc, char **argv)
         else
             return usage();
     }
-    if (optind < argc || o.jobs < 1 || o.jobs > 64)
+    if (optind < argc || o.jobs < 1 || o.jobs > 64 || (trace_out != NULL && o.jobs > 1))
         return usage();
     catch_ends();
     return o.exhaustive ? run_exhaustively(&o) : run_seeds(&o);
