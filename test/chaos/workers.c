@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void note(struct workers *workers, enum event event, int i)
@@ -51,6 +52,7 @@ void workers_hire(struct workers *workers, int i)
 
 void workers_begin(struct workers *workers)
 {
+    setenv("PADDOCK_TEST_TRACE", "yes", 1);
     for (int i = 0; i < workers->n; i++)
         connect_place(workers, &workers->places[i]);
     for (int i = 0; i < workers->n; i++)

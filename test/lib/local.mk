@@ -24,4 +24,10 @@ archives = %D%/jre/bin/java
 
 # A process that contends for a lock, and writes its history.
 %C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/job.c %D%/job.h %D%/register.c %D%/register.h %D%/worker.c
+%C%_worker_SOURCES += $(trace_sources)
+%C%_worker_LDFLAGS = $(AM_LDFLAGS) $(trace_ldflags)
 %C%_worker_LDADD = $(library_and_harness)
+
+# For a program that writes what the machines of the core are told, and do: the linker puts that around their functions.
+trace_sources = %D%/trace.h %D%/trace_contender.c %D%/trace_session.c
+trace_ldflags = -Wl,--wrap=pdk__contender_init,--wrap=pdk__contender_step,--wrap=pdk__session_init,--wrap=pdk__session_step

@@ -19,6 +19,9 @@
  *     write     write to the register, in a transaction with the guard of the lock (register.h)
  *     late      the same, with the guard that the last write had
  *
+ * With PADDOCK_TEST_TRACE in its environment a worker by dice writes a trace beside X.history, X.trace, too, for
+ * test/model/trace.
+ *
  * A belief is stamped so that it never looks longer than it was: after the lock was granted, before unlock is called,
  * before a question is asked.
  */
@@ -29,6 +32,7 @@
 #include "test/lib/job.h"
 #include "test/lib/register.h"
 #include "test/lib/secure.h"
+#include "test/lib/trace.h"
 #include <limits.h>
 #include <paddock.h>
 #include <poll.h>
@@ -499,6 +503,21 @@ static int act_by_orders(void)
     return 0;
 }
 
+/* --- a trace ----------------------------------------------------------------------------------------------------- */
+
+static int servers_tick_ms;
+
+int trace_tick_ms(void) { return servers_tick_ms; }
+
+/* A line is whole or is the last one: the process may be killed. */
+static bool open_trace(const char *history_file)
+{
+    char file[PATH_MAX];
+    const char *end = strrchr(history_file, '.');
+    snprintf(file, sizeof file, "%.*s.trace", (int)(end != NULL ? end - history_file : 0), history_file);
+    return (trace_out = fopen(file, "we")) != NULL && setvbuf(trace_out, NULL, _IOLBF, 0) == 0;
+}
+
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
 static int make_mutex(const char *path)
@@ -580,6 +599,9 @@ int main(int argc, char **argv)
     bool by_dice = *argv[5] != '-';
     if (by_dice)
         dice_seed(&dice, strtoull(argv[5], NULL, 10));
+    servers_tick_ms = by_dice ? atoi(argv[6]) : 0;
+    if (by_dice && getenv("PADDOCK_TEST_TRACE") != NULL && !open_trace(argv[1]))
+        return fail(argv[1], "has no trace beside it");
     if (options.brief || (!by_dice && atoi(argv[6]) > 0))
         question_ms = by_dice ? 1 : atoi(argv[6]);
     int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4]);

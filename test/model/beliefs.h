@@ -1,5 +1,5 @@
 /*
- * The trace of beliefs.pml (test/sim/trace_session.c), as an array of moments: session after session, each in the order
+ * The trace of beliefs.pml (test/lib/trace_session.c), as an array of moments: session after session, each in the order
  * of its time. A request that was answered has two: when it was sent, and when it was answered. Of two moments in one
  * millisecond it cannot be known which came first, so what was sent in it comes before all else.
  *

@@ -1,6 +1,6 @@
 /*
  * Are the code's steps the model's? For spin: the client of the deadline (belief.pml) in a world in which what happens
- * is what a trace of the simulator says ($TRACE, test/sim/trace_session.c). What is run: test/model/trace.
+ * is what a trace of the simulator says ($TRACE, test/lib/trace_session.c). What is run: test/model/trace.
  *
  * Each time the code claims more (it rises), the model's client must be able to prove that moment, or a later one, from
  * the requests that were answered: it chooses which of them are its links. It has one chain at a time, as always, and

@@ -1,6 +1,7 @@
 /*
- * The trace that steps.pml replays: what contenders were told and did, as test/sim/trace_contender.c writes it. Read
- * from the file of the environment variable TRACE. For the verifier that spin makes.
+ * The trace that steps.pml replays: what contenders were told and did, as test/lib/trace_contender.c writes it. Read
+ * from the file of the environment variable TRACE; with TORN the last line may be of a process that was killed. For the
+ * verifier that spin makes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,8 @@ static void steps_read(void)
         exit(99);
     }
     while (fgets(line, sizeof line, in) != NULL) {
+        if (getenv("TORN") != NULL && strchr(line, '\n') == NULL)
+            break;
         if (line[0] == 'C')
             steps_contender(line);
         else if (line[0] == 'S')

@@ -5,7 +5,7 @@ EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
 shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
 %C%_libshipped_a_SOURCES = $(simulated_sources) %D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
-%C%_sim_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pdk__contender_init,--wrap=pdk__contender_step,--wrap=pdk__session_init,--wrap=pdk__session_step
+%C%_sim_LDFLAGS = $(AM_LDFLAGS) $(trace_ldflags)
 %C%_sim_LDADD = %D%/libshipped.a .libs/libpaddock_core.a $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
 	%D%/actor.c %D%/actor.h \
@@ -35,7 +35,7 @@ shipped_library = %D%/libshipped.a
 	%D%/shrink.c %D%/shrink.h \
 	%D%/sim.c \
 	%D%/system.c \
-	%D%/trace.h %D%/trace_contender.c %D%/trace_session.c \
+	$(trace_sources) \
 	%D%/tree.c %D%/tree.h \
 	%D%/world.c %D%/world.h \
 	%D%/zookeeper.c

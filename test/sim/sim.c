@@ -11,8 +11,9 @@
  *
  * Exit status: 0, 1 when a law was broken, 2 when a branch that must be visited was not, 64 usage.
  */
+#include "test/lib/trace.h"
+#include "test/sim/fiber.h"
 #include "test/sim/shrink.h"
-#include "test/sim/trace.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,12 @@ struct options {
     bool story, exhaustive, pairs, terse, coverage;
     struct plan plan; /* what every run has in common */
 };
+
+int trace_tick_ms(void)
+{
+    const struct client *c = fiber_now->owner;
+    return c->world->ensemble.tick_ms;
+}
 
 static double seconds(void)
 {

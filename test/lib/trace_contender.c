@@ -10,7 +10,7 @@
  * model lacks is -1.
  */
 #include "lib/core/contender.h"
-#include "test/sim/trace.h"
+#include "test/lib/trace.h"
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
@@ -185,7 +185,7 @@ static bool ordered(const struct pdk__name *name)
 static const char *candidate(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     const char *found = NULL;
-    int64_t after = *c->node.name != '\0' ? pdk__name_parse(c->node.name).sequence : -1, least = INT64_MAX;
+    int64_t after = *c->node.name != '\0' ? pdk__name_parse(c->node.name).sequence : INT64_MIN, least = INT64_MAX;
     for (size_t i = 0; i < ev->n_children; i++) {
         struct pdk__name name = pdk__name_parse(ev->children[i]);
         if (name.kind == PDK__NAME_OURS && name.session == c->session.id && name.attempt == c->attempt &&

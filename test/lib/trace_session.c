@@ -16,9 +16,7 @@
  */
 #include "lib/assert.h"
 #include "lib/core/session.h"
-#include "test/sim/fiber.h"
-#include "test/sim/trace.h"
-#include "test/sim/world.h"
+#include "test/lib/trace.h"
 #include <inttypes.h>
 
 void __real_pdk__session_init(struct pdk__session *s, bool renewable, struct pdk__session_policy policy, uint64_t seed,
@@ -137,11 +135,10 @@ void __wrap_pdk__session_init(struct pdk__session *s, bool renewable, struct pdk
     __real_pdk__session_init(s, renewable, policy, seed, timeout_ms, now_ms);
     if (trace_out == NULL)
         return;
-    const struct client *c = fiber_now->owner;
     const struct pdk__session_limits *l = &s->limits;
     enter(s);
     fprintf(trace_out, "B %ld init %" PRId64 " %d %d - - - seed %" PRIu64 ", gap %" PRId64 ", margin %" PRId64 "\n",
-            number(s), now_ms, c->world->ensemble.tick_ms, renewable, trace_seed, l->gap_ms, l->margin_ms);
+            number(s), now_ms, trace_tick_ms(), renewable, trace_seed, l->gap_ms, l->margin_ms);
 }
 
 void __wrap_pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
