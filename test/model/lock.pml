@@ -52,7 +52,7 @@ byte unhurried;
 byte mutant;
 byte trail;       /* an end at which all that may go wrong has gone wrong is to be found */
 
-/* Always 0: an assertion that is violated is known by its name. */
+/* 0: an assertion that is violated is known by its name. But a mutant may be searched for what follows. */
 hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;
 
 /* Does it matter that a node's end tells another contender of its client that nobody is ahead? */
@@ -236,6 +236,14 @@ inline choose_creates(c, creates)
     od
 }
 
+/* Fairness is that of processes. A timer that is not due changes nothing: without end, that would keep its process
+ * from all else. So where fairness matters it is due. */
+#ifdef LTL
+#define MAY_BE_EARLY(what) ((what) != IS_DUE)
+#else
+#define MAY_BE_EARLY(what) true
+#endif
+
 /* Choices are made in variables of the process, for spin to take them back; work is done in d_steps. */
 proctype client(byte c)
 {
@@ -267,7 +275,7 @@ end:
         fi;
         if
         :: a <= RECEIVES || CALM(c) -> late_by = 1
-        :: skip
+        :: MAY_BE_EARLY(a)
         fi;
         skip;
         d_step { act(c, a, other, failing, late_by) }
@@ -375,6 +383,7 @@ init
             now.unhurried = getenv("UNHURRIED") != NULL;
             now.trail = getenv("TRACE") != NULL;
             now.mutant = getenv("MUTANT") != NULL ? atoi(getenv("MUTANT")) : 0;
+            nobody_blocked = no_orphan = getenv("UNCHECKED") != NULL;
         };
         for (x : 0 .. C - 1) {
             rounds[x] = (rounds[x] > 0 -> rounds[x] : 1);
@@ -393,3 +402,10 @@ init
         run end_of_it()
     }
 }
+
+/* "Everybody who keeps asking is served", of contender 0: it does not ask for ever. Asking ends with the grant, when
+ * the caller gives up, or when the process dies. It goes on when the connection or the session is lost. */
+#define ASKS (wanted[0] && !HOLDS(0) && !dead[0])
+#ifdef LTL
+ltl served { [] <> !ASKS }
+#endif

@@ -28,6 +28,7 @@ byte mutant;
 #define HOLDS_ON   7 /* a holder whose node was deleted in one path goes on */
 #define ONE_LOOK   8 /* a transaction without a reply is looked for in one path */
 #define BACKS_OFF  9 /* a request that has to wait gives back all, and begins again */
+#define LAST_AGAIN 10 /* a request whose predecessor is deleted gives back all, and begins again */
 
 byte losses;    /* of a reply to a transaction, and of the connection with it */
 byte expiries;  /* sessions that the servers end */
@@ -35,9 +36,11 @@ byte deletions; /* of nodes, by an administrator */
 byte give_ups;  /* callers that give up before they hold */
 bit trying;     /* may requests try? */
 bit unordered;  /* one_order is no law: a mutant is to show what follows */
+bit endless;    /* each request comes again until it comes no more */
+byte rivals;    /* so many comings of others while request 0 waits are to be found */
 
-/* Always 0: an assertion that is violated is known by its name. */
-hidden byte exclusion, one_order, all_or_none, woken, nobody_blocked, no_orphan, room;
+/* 0: an assertion that is violated is known by its name. But a mutant of endless rounds may break all but `room`. */
+hidden byte exclusion, one_order, all_or_none, woken, nobody_blocked, no_orphan, room, passed;
 
 /* --- the state -------------------------------------------------------------------------------------------------------
  */
@@ -69,6 +72,7 @@ byte node[P * M];
 byte nodes[P];
 #define AT(p, i) node[(p) * M + (i)]
 
+byte came; /* others while request 0 waits, if they are counted */
 byte turn;
 
 /* Of one step. */
@@ -101,6 +105,15 @@ inline find(c, p)
     }
 }
 
+inline leave(c, and_again)
+{
+    phase[c] = LEAVES;
+    again[c] = and_again;
+    struck[c] = 0;
+    lists[c] = 0;
+    first[c] = 0
+}
+
 /* The next in the path watched it. */
 inline remove(c, p)
 {
@@ -115,7 +128,11 @@ inline remove(c, p)
         if
         :: place < nodes[p] && AT(p, place) != ORPHAN ->
             other = AT(p, place);
-            lists[other] = (phase[other] == QUEUES -> lists[other] | BIT(p) : lists[other])
+            lists[other] = (phase[other] == QUEUES -> lists[other] | BIT(p) : lists[other]);
+            if
+            :: mutant == LAST_AGAIN && phase[other] == QUEUES -> leave(other, 1)
+            :: else
+            fi
         :: else
         fi
     :: else
@@ -184,6 +201,22 @@ inline check_woken()
 /* --- a request -------------------------------------------------------------------------------------------------------
  */
 
+/* "Everybody who keeps asking is served", of request 0, whose rivals come again without end: it does not ask for ever.
+ * Asking ends with the grant, when a try fails, or when the caller gives up. It goes on when a node or the session is
+ * lost. */
+#define ASKS (again[0] || (phase[0] >= MAYBE && phase[0] <= QUEUES))
+
+inline count_coming(c)
+{
+    if
+    :: rivals > 0 && c != 0 && phase[0] == QUEUES ->
+        came++;
+        assert(passed || came < rivals)
+    :: else
+    fi;
+    came = (phase[0] == QUEUES -> came : 0)
+}
+
 /* The nodes of these paths, in one transaction. */
 inline create(c, paths)
 {
@@ -195,15 +228,6 @@ inline create(c, paths)
         fi
     }
     check_order(c)
-}
-
-inline leave(c, and_again)
-{
-    phase[c] = LEAVES;
-    again[c] = and_again;
-    struck[c] = 0;
-    lists[c] = 0;
-    first[c] = 0
 }
 
 /* Its node in P is deleted: all the others are released. */
@@ -270,7 +294,7 @@ inline expired(c)
 {
     over[c] = 0;
     again[c] = (phase[c] == LEAVES -> again[c] : phase[c] != HOLDS);
-    phase[c] = (again[c] -> BEGINS : DONE);
+    phase[c] = (again[c] || endless -> BEGINS : DONE);
     struck[c] = 0;
     lists[c] = 0;
     first[c] = 0;
@@ -317,6 +341,7 @@ end:
     :: d_step { RUNS(c) && phase[c] == BEGINS && !ONE(c) ->
         check_woken();
         CHECK_NONE(c);
+        count_coming(c);
         again[c] = 0;
         phase[c] = QUEUES;
         create(c, want[c]);
@@ -334,6 +359,7 @@ end:
         again[c] = 0;
         phase[c] = MAYBE;
         forget() }
+    :: d_step { RUNS(c) && phase[c] == BEGINS && endless && !again[c] -> check_woken(); phase[c] = DONE; forget() }
     :: d_step { RUNS(c) && phase[c] == MAYBE ->
         if
         :: mutant == BLIND -> disown(c); phase[c] = BEGINS; again[c] = 1
@@ -382,7 +408,7 @@ end:
         forget() }
     :: d_step { RUNS(c) && phase[c] == LEAVES && (there[c] == 0 || mutant == TRY_KEEPS && tries[c]) ->
         CHECK_NONE(c);
-        phase[c] = (again[c] -> BEGINS : DONE);
+        phase[c] = (again[c] || endless -> BEGINS : DONE);
         forget() }
     /* what goes wrong */
     :: d_step { expiries > 0 && there[c] != 0 ->
@@ -430,17 +456,21 @@ init
             now.trying = given("TRIES", 1);
             now.unordered = given("UNORDERED", 0);
             now.mutant = given("MUTANT", 0);
+            now.endless = given("ENDLESS", 0);
+            now.rivals = given("SOUGHT", 0);
+            exclusion = one_order = all_or_none = woken = nobody_blocked = no_orphan = given("UNCHECKED", 0);
         };
         forget()
     }
-    /* Requests are alike: their order does not matter. Each wants two paths at least. */
+    /* Requests are alike: their order does not matter. In endless rounds request 0 is not like the others,
+     * and does not try. Each wants two paths at least. */
     atomic {
         for (turn : 0 .. N - 1) {
-            want[turn] = (turn > 0 -> want[turn - 1] : 3);
-            tries[turn] = (turn > 0 -> tries[turn - 1] : 0);
+            want[turn] = (turn > endless -> want[turn - 1] : 3);
+            tries[turn] = (turn > endless -> tries[turn - 1] : 0);
             do
             :: want[turn] < BIT(P) - 1 -> want[turn] = (want[turn] == 3 -> 5 : want[turn] + 1); tries[turn] = 0
-            :: trying && !tries[turn] -> tries[turn] = 1
+            :: trying && !tries[turn] && turn >= endless -> tries[turn] = 1
             :: break
             od
         }
@@ -454,3 +484,10 @@ init
         turn = 0
     }
 }
+
+#define HELD_BY_1 (phase[1] == HOLDS)
+#ifdef LTL
+ltl served { [] <> !ASKS }
+/* What a mutant that starves breaks: request 0 asks for ever, while request 1 holds and releases without end. */
+ltl overtaken { [] <> !ASKS || <> [] HELD_BY_1 || <> [] !HELD_BY_1 }
+#endif

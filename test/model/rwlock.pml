@@ -7,7 +7,7 @@
 #define N 3 /* contenders */
 #endif
 #define K 6  /* numbers that the servers may assign */
-#define Q 14 /* changes that a server has not applied */
+#define Q 16 /* changes that a server has not applied */
 
 #define BIT(k)       (1 << (k))
 #define HAS(mask, k) (((mask) >> (k)) & 1)
@@ -35,14 +35,22 @@ byte mutant;
 #define HASTY       10 /* the predecessor is deleted: granted, whoever else is ahead */
 #define NO_LOOK     11 /* a watch on a node that is gone is waited for */
 #define POLLS       12 /* a waiter lists again without an event */
+#define READERS_IN  13 /* readers pass a writer that waits, and it waits for all of them */
+#define LAST_AGAIN  14 /* the predecessor is deleted: the node is deleted, and another created at the end */
+#define NO_ORDER    15 /* any waiter is granted when no other holds */
 
 byte losses;    /* of a reply to a create, and of the connection with it */
 byte expiries;  /* sessions that the servers end */
 byte deletions; /* of nodes, by an administrator */
 byte give_ups;  /* callers that give up before they hold */
+bit endless;    /* each contender comes again until it comes no more */
+byte lag;       /* then a node is created when each server has fewer changes to apply */
+byte least;     /* the first wish that a contender may have, and the last */
+byte most;
+byte rivals;    /* so many comings of others while contender 0 waits are to be found */
 
-/* Always 0: an assertion that is violated is known by its name. */
-hidden byte exclusion, order, token, woken, nobody_blocked, no_orphan, room;
+/* 0: an assertion that is violated is known by its name. But a mutant of endless rounds may break all but `room`. */
+hidden byte exclusion, order, token, woken, nobody_blocked, no_orphan, room, passed;
 
 /* --- the state -------------------------------------------------------------------------------------------------------
  */
@@ -59,6 +67,7 @@ hidden byte exclusion, order, token, woken, nobody_blocked, no_orphan, room;
 #define HOLDING  5
 #define LEAVING  6
 #define DONE     7
+#define RESTING  8 /* in endless rounds: it comes again, or never */
 
 byte wish[N];
 byte rounds[N];
@@ -82,9 +91,11 @@ int struck;  /* the nodes that were deleted by others, whose owners may still be
 int late;    /* the readers' nodes that were created when the writer's was gone: none may be granted */
 byte oldest; /* one more than the largest number that was granted */
 byte newest; /* that of writers alone */
+byte came;   /* others while contender 0 waits, if they are counted */
 
 /* Of one step. */
 hidden byte x, y, blocking, nearest, tie;
+hidden int used;
 byte turn;
 
 #define CURRENT(c) (under[c] -> reader[c] : own[c])
@@ -93,7 +104,7 @@ byte turn;
 
 inline forget()
 {
-    x = 0; y = 0; blocking = 0; nearest = 0; tie = 0
+    x = 0; y = 0; blocking = 0; nearest = 0; tie = 0; used = 0
 }
 
 /* --- the servers -----------------------------------------------------------------------------------------------------
@@ -135,6 +146,95 @@ inline apply(c)
     view[c] = view[c] ^ BIT(y)
 }
 
+/* --- endless rounds --------------------------------------------------------------------------------------------------
+ */
+
+/* The numbers that some node, server, queue or contender still has, as the bits of their writers' nodes. */
+inline find_used()
+{
+    used = live | struck | late;
+    for (x : 0 .. N - 1) {
+        used = used | view[x];
+        used = (own[x] != NOBODY -> used | BIT(own[x]) : used);
+        used = (reader[x] != NOBODY -> used | BIT(reader[x]) : used);
+        used = (pred[x] != NOBODY -> used | BIT(pred[x]) : used);
+        for (nearest : 1 .. len(behind[x])) {
+            behind[x] ? y;
+            used = used | BIT(y);
+            behind[x] ! y
+        }
+    }
+    used = (used | (used >> 1)) & 1365
+}
+
+/* Without the number: what is above it moves down by one. */
+#define NODE_WITHOUT(number, node)  (node - ((node) != NOBODY && NUMBER(node) > (number) -> 2 : 0))
+#define NODES_WITHOUT(number, mask) (((mask) & (BIT(2 * (number)) - 1)) | \
+                                     (((mask) >> (2 * (number) + 2)) << (2 * (number))))
+
+inline drop(number)
+{
+    live = NODES_WITHOUT(number, live);
+    struck = NODES_WITHOUT(number, struck);
+    late = NODES_WITHOUT(number, late);
+    for (x : 0 .. N - 1) {
+        view[x] = NODES_WITHOUT(number, view[x]);
+        own[x] = NODE_WITHOUT(number, own[x]);
+        reader[x] = NODE_WITHOUT(number, reader[x]);
+        pred[x] = NODE_WITHOUT(number, pred[x]);
+        for (nearest : 1 .. len(behind[x])) {
+            behind[x] ? y;
+            behind[x] ! NODE_WITHOUT(number, y)
+        }
+    }
+    oldest = (oldest > number -> oldest - 1 : oldest);
+    newest = (newest > number -> newest - 1 : newest);
+    numbers--
+}
+
+/* Rounds without end have numbers without end. Only their order matters, so those that nothing has are forgotten. */
+inline renumber()
+{
+    find_used();
+    tie = numbers;
+    do
+    :: tie > 0 ->
+        tie--;
+        if
+        :: !HAS(used, 2 * tie) -> drop(tie)
+        :: else
+        fi
+    :: else -> break
+    od
+}
+
+/* In endless rounds a create waits while a server lags too far. So the model bounds the lag, not the rounds. Contender
+ * 0 has room that the others leave: they could take each place before it. All nodes that are there may be deleted yet.
+ */
+#define NEAR(c, of) (len(behind[of]) < ((c) == 0 -> Q - 2 * N : lag))
+#define ROOM(c) \
+    (!endless || (numbers + ((c) == 0 -> 0 : 1) < K && NEAR(c, 0) && NEAR(c, 1 % N) && NEAR(c, 2 % N)))
+
+inline count_coming(c)
+{
+    if
+    :: rivals > 0 && c != 0 && !under[c] && phase[0] >= LISTING && phase[0] <= WAITING ->
+        came++;
+        assert(passed || came < rivals)
+    :: else
+    fi
+}
+
+inline settle()
+{
+    if
+    :: endless ->
+        renumber();
+        came = (phase[0] >= LISTING && phase[0] <= WAITING -> came : 0)
+    :: else
+    fi
+}
+
 /* --- the rule --------------------------------------------------------------------------------------------------------
  */
 
@@ -144,10 +244,18 @@ inline apply(c)
 #define AHEAD(c, node)  (NUMBER(node) < NUMBER(CURRENT(c)))
 #define BLOCKS(c, node) (AHEAD(c, node) && !(IS_READER(CURRENT(c)) && IS_READER(node)))
 
+/* Is it the node of another contender that holds? */
+#define HELD_BY(c, node) (((node) == own[c] && held[c]) || ((node) == reader[c] && read[c]))
+#define HELD(c, node) \
+    ((node) != own[c] && (HELD_BY(0, node) || HELD_BY(1 % N, node) || HELD_BY(2 % N, node)))
+
 /* As the model's contenders judge it. */
 #define JUDGED(c, node) ( \
-    mutant == PAST_READER -> AHEAD(c, node) && !IS_READER(node) : \
-    (mutant == OWN_BASE && (node) == BASE(c)) || BLOCKS(c, node))
+    mutant == NO_ORDER -> HELD(c, node) : \
+    (mutant == READERS_IN -> (IS_READER(CURRENT(c)) -> !IS_READER(node) && HELD(c, node) : \
+                              IS_READER(node) || AHEAD(c, node)) : \
+    (mutant == PAST_READER -> AHEAD(c, node) && !IS_READER(node) : \
+    (mutant == OWN_BASE && (node) == BASE(c)) || BLOCKS(c, node))))
 #define WATCHED(c, node) (mutant == NEAREST -> AHEAD(c, node) : JUDGED(c, node))
 
 /* The nearest in the way. Where two have its number, the listing's order decides: the writer's, or (tie) the
@@ -223,7 +331,8 @@ inline check_grant(c)
 /* Waits contender c for an event that is still to come? */
 #define ASLEEP(c) (phase[c] == WAITING && !over[c] && len(behind[c]) == 0 && SEES(c, CURRENT(c)) && \
                    (HAS(view[c], pred[c]) || mutant == NO_LOOK))
-#define STILL(c) (ASLEEP(c) || phase[c] == DONE || (phase[c] == CREATING && !under[c] && own[c] == NOBODY) || \
+#define STILL(c) (ASLEEP(c) || phase[c] == DONE || phase[c] == RESTING || \
+                  (phase[c] == CREATING && !under[c] && own[c] == NOBODY) || \
                   (phase[c] == HOLDING && len(behind[c]) == 0 && !over[c]))
 
 /* When only holders, and those who have not begun, can go on, each waiter has somebody in its way. */
@@ -248,6 +357,7 @@ inline check_woken()
 
 inline create(c)
 {
+    count_coming(c);
     if
     :: under[c] && mutant != SEQUENTIAL -> reader[c] = READER(NUMBER(own[c]))
     :: else ->
@@ -302,26 +412,10 @@ inline listed(c)
         :: blocking == 0 -> grant(c)
         :: else ->
             pred[c] = nearest;
-            next[c] = (blocking == 1 && (mutant != NEAREST || !IS_READER(own[c])));
+            next[c] = (blocking == 1 && (mutant != NEAREST || !IS_READER(own[c])) && mutant < READERS_IN);
             phase[c] = WATCHING
         fi
     fi
-}
-
-/* The predecessor is gone. What a writer leaves may block a writer, not a reader. */
-#define REPLACEABLE(c) (!IS_READER(pred[c]) && !IS_READER(CURRENT(c)) && mutant != NO_LIST)
-inline move_up(c)
-{
-    if
-    :: !SEES(c, CURRENT(c)) -> lose_node(c)
-    :: else ->
-        if
-        :: (next[c] && !REPLACEABLE(c)) || mutant == HASTY -> grant(c)
-        :: else -> phase[c] = LISTING
-        fi
-    fi;
-    pred[c] = NOBODY;
-    next[c] = 0
 }
 
 /* A node of the contender is deleted by the contender itself. */
@@ -332,6 +426,23 @@ inline remove(node)
     :: else
     fi;
     struck = (node != NOBODY -> struck & ~BIT(node) : struck)
+}
+
+/* The predecessor is gone. What a writer leaves may block a writer, not a reader. */
+#define REPLACEABLE(c) (!IS_READER(pred[c]) && !IS_READER(CURRENT(c)) && mutant != NO_LIST)
+inline move_up(c)
+{
+    if
+    :: !SEES(c, CURRENT(c)) -> lose_node(c)
+    :: SEES(c, CURRENT(c)) && mutant == LAST_AGAIN && !under[c] -> remove(own[c]); lose_node(c)
+    :: else ->
+        if
+        :: (next[c] && !REPLACEABLE(c)) || mutant == HASTY -> grant(c)
+        :: else -> phase[c] = LISTING
+        fi
+    fi;
+    pred[c] = NOBODY;
+    next[c] = 0
 }
 
 inline reset(c)
@@ -349,8 +460,8 @@ inline reset(c)
 inline finish(c)
 {
     reset(c);
-    rounds[c]--;
-    phase[c] = (rounds[c] > 0 -> CREATING : DONE)
+    rounds[c] = (endless -> rounds[c] : rounds[c] - 1);
+    phase[c] = (endless -> RESTING : (rounds[c] > 0 -> CREATING : DONE))
 }
 
 inline strike(node)
@@ -384,22 +495,39 @@ inline expired(c)
 #define EXISTS(node) ((node) != NOBODY && HAS(live, node))
 #define LOST(c)   (held[c] && own[c] != NOBODY && !SEES(c, own[c]))
 #define TIED(c)   (view[c] & (view[c] >> 1) & 1365)
-#define END       refresh(); forget()
+#define END       refresh(); settle(); forget()
+
+/* May contender c's create be sent? */
+#define CREATES(c) (!over[c] && (phase[c] == CREATING || phase[c] == RESTING) && ROOM(c))
+
+/* Fairness is that of processes. A contender that could do something else must not be kept from it by changes that its
+ * server applies, where these have no end. So contender 0, of which the property is, has its server in a process of its
+ * own. The others need none: the changes that they apply while contender 0 waits have an end. */
+#define SHARES_PROCESS(c) (!endless || (c) != 0)
+
+proctype server(byte c)
+{
+end:
+    do
+    :: d_step { len(behind[c]) > 0 && LOOKS(c) -> apply(c); END }
+    od
+}
 
 proctype contender(byte c)
 {
 end:
     do
-    :: d_step { len(behind[c]) > 0 && LOOKS(c) -> apply(c); END }
+    :: d_step { SHARES_PROCESS(c) && len(behind[c]) > 0 && LOOKS(c) -> apply(c); END }
     :: d_step { over[c] -> expired(c); END }
     /* the request */
-    :: d_step { !over[c] && phase[c] == CREATING -> check_woken(); create(c); phase[c] = LISTING; END }
-    :: d_step { !over[c] && phase[c] == CREATING && losses > 0 ->
+    :: d_step { endless && phase[c] == RESTING -> check_woken(); phase[c] = DONE; END }
+    :: d_step { CREATES(c) -> check_woken(); create(c); phase[c] = LISTING; END }
+    :: d_step { CREATES(c) && losses > 0 ->
         losses--;
         create(c);
         phase[c] = MAYBE;
         END }
-    :: d_step { !over[c] && phase[c] == CREATING && losses > 0 ->
+    :: d_step { CREATES(c) && losses > 0 ->
         losses--;
         reader[c] = (under[c] -> READER(NUMBER(own[c])) : NOBODY);
         phase[c] = MAYBE;
@@ -499,20 +627,27 @@ init
             now.give_ups = given("GIVE_UPS", 0);
             now.mutant = given("MUTANT", 0);
             now.turn = given("ROUNDS", 1);
+            now.endless = given("ENDLESS", 0);
+            now.lag = given("LAG", 3);
+            now.least = given("LEAST", 0);
+            now.most = given("MOST", 2);
+            now.rivals = given("SOUGHT", 0);
+            exclusion = order = token = woken = nobody_blocked = no_orphan = given("UNCHECKED", 0);
         };
         for (x : 0 .. N - 1) {
             rounds[x] = turn;
             reader[x] = NOBODY;
-            reset(x)
+            reset(x);
+            phase[x] = (endless -> RESTING : CREATING)
         }
         forget()
     }
-    /* Contenders are alike: their order does not matter. */
+    /* Contenders are alike: their order does not matter. In endless rounds contender 0 is not like the others. */
     atomic {
         for (turn : 0 .. N - 1) {
-            wish[turn] = (turn > 0 -> wish[turn - 1] : READS);
+            wish[turn] = (turn > endless -> wish[turn - 1] : least);
             do
-            :: wish[turn] < GOES_ON -> wish[turn]++
+            :: wish[turn] < most -> wish[turn]++
             :: break
             od
         }
@@ -521,6 +656,20 @@ init
         for (turn : 0 .. N - 1) {
             run contender(turn)
         }
+        if
+        :: endless -> run server(0)
+        :: else
+        fi;
         run end_of_it()
     }
 }
+
+/* "Everybody who keeps asking is served", of contender 0, whose rivals come again without end: it does not ask for
+ * ever. Asking ends with the grant, or when its caller gives up. It goes on when its node or its session is lost. */
+#define ASKS (phase[0] <= WAITING)
+#define HELD_BY_1 (phase[1] == HOLDING)
+#ifdef LTL
+ltl served { [] <> !ASKS }
+/* What a mutant that starves breaks: contender 0 asks for ever, while contender 1 holds and releases without end. */
+ltl overtaken { [] <> !ASKS || <> [] HELD_BY_1 || <> [] !HELD_BY_1 }
+#endif

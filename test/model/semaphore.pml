@@ -26,6 +26,7 @@ byte mutant;
 #define GATE_KEPT     10 /* the gate is released with the permits */
 #define GATE_IGNORED  11 /* a gate that is lost meanwhile is no loss */
 #define BACKS_OFF     12 /* no gate: a request that does not get all gives back all, and begins again */
+#define WHEN_FREE     13 /* no gate: a request creates its leases when as many permits are free */
 
 byte limit_of;  /* the permits that there are */
 byte losses;    /* of a reply to a create, and of the connection with it */
@@ -35,9 +36,11 @@ byte give_ups;  /* callers that give up before they hold */
 byte least;     /* permits of the smallest request */
 byte step;      /* from one size of a request to the next */
 bit trying;     /* may requests try? */
+bit endless;    /* each request comes again until it comes no more */
+byte rivals;    /* so many comings of others while request 0 waits are to be found */
 
-/* Always 0: an assertion that is violated is known by its name. */
-hidden byte limit, all_or_none, woken, nobody_blocked, no_orphan, room;
+/* 0: an assertion that is violated is known by its name. But a mutant of endless rounds may break all but `room`. */
+hidden byte limit, all_or_none, woken, nobody_blocked, no_orphan, room, passed;
 
 /* --- the state -------------------------------------------------------------------------------------------------------
  */
@@ -73,6 +76,7 @@ byte gate_n;
 byte lease[M];
 byte lease_n;
 
+byte came; /* others while request 0 waits, if they are counted */
 byte turn;
 
 /* Of one step. */
@@ -254,10 +258,28 @@ inline check_woken()
 /* --- a request -------------------------------------------------------------------------------------------------------
  */
 
-#define TAKES_GATE(c) (!tries[c] && mutant != NO_GATE && mutant != BACKS_OFF)
+#define TAKES_GATE(c) (!tries[c] && mutant != NO_GATE && mutant != BACKS_OFF && mutant != WHEN_FREE)
+
+/* "Everybody who keeps asking is served", of request 0, whose rivals come again without end: it does not ask for ever.
+ * Asking ends with the grant, when a try fails, or when the caller gives up. It goes on when a node or the session is
+ * lost. */
+#define ASKS (again[0] || (phase[0] >= GATE_MAYBE && phase[0] <= WAITS))
+#define IN_LINE (phase[0] >= GATE_LOOKS && phase[0] <= WAITS)
+
+inline count_coming(c)
+{
+    if
+    :: rivals > 0 && c != 0 && IN_LINE ->
+        came++;
+        assert(passed || came < rivals)
+    :: else
+    fi;
+    came = (IN_LINE -> came : 0)
+}
 
 inline begin(c)
 {
+    count_coming(c);
     check_none(c);
     again[c] = 0
 }
@@ -333,7 +355,7 @@ inline finish(c)
     :: else
     fi;
     reset(c);
-    phase[c] = (again[c] -> BEGINS : DONE)
+    phase[c] = (again[c] || endless -> BEGINS : DONE)
 }
 
 /* A node that was granted is lost. */
@@ -357,7 +379,7 @@ inline expired(c)
     over[c] = 0;
     again[c] = (phase[c] == LEAVES -> again[c] : phase[c] != GRANTED && !tries[c]);
     reset(c);
-    phase[c] = (again[c] -> BEGINS : DONE)
+    phase[c] = (again[c] || endless -> BEGINS : DONE)
 }
 
 /* --- faults ----------------------------------------------------------------------------------------------------------
@@ -413,6 +435,30 @@ inline strike_all(c)
 #define HAS_NODE(c) (phase[c] != BEGINS && phase[c] != DONE)
 #define IS_AT(c, i) (gate_n > i && gate[i % N] == c)
 
+/* Not asked but by a mutant. */
+#define IS_FREE(c) (mutant != WHEN_FREE || made[c] > 0 || lease_n + want[c] <= limit_of)
+
+/* Each lease is granted when its turn has come, whether the others are there or not. */
+#define COUNTS(c) (RUNS(c) && phase[c] == GATHERS && !lost[c] && fired[c])
+
+inline count_granted(c)
+{
+    fired[c] = 0;
+    admit(c);
+    got[c] = (found < made[c] - missed[c] -> found : made[c] - missed[c]);
+    check_limit()
+}
+
+/* Fairness is that of processes. In endless rounds others change the leases without end, and a request that takes note
+ * of that must not be kept from its next create. So this has a process of its own. */
+proctype watcher(byte c)
+{
+end:
+    do
+    :: d_step { COUNTS(c) -> count_granted(c); forget() }
+    od
+}
+
 proctype request(byte c)
 {
 end:
@@ -441,7 +487,10 @@ end:
         begin(c);
         phase[c] = GATHERS;
         forget() }
-    :: d_step { RUNS(c) && phase[c] == BEGINS && tries[c] && lease_n >= limit_of -> phase[c] = DONE; forget() }
+    :: d_step { RUNS(c) && phase[c] == BEGINS && tries[c] && lease_n >= limit_of ->
+        phase[c] = (endless -> BEGINS : DONE);
+        forget() }
+    :: d_step { RUNS(c) && phase[c] == BEGINS && endless && !again[c] -> check_woken(); phase[c] = DONE; forget() }
     :: d_step { RUNS(c) && phase[c] == GATE_MAYBE ->
         find_gate(c);
         again[c] = (found == NOBODY);
@@ -450,16 +499,16 @@ end:
     :: d_step { RUNS(c) && phase[c] == GATE_LOOKS && !gone[c] -> look_at_gate(c); forget() }
     :: d_step { RUNS(c) && gone[c] && (phase[c] == GATE_LOOKS || phase[c] == GATE_WAITS) -> gate_again(c); forget() }
     /* the leases */
-    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] ->
+    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] && IS_FREE(c) ->
         add_lease(c);
         made_lease(c);
         forget() }
-    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] && losses > 0 ->
+    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] && IS_FREE(c) && losses > 0 ->
         losses--;
         add_lease(c);
         phase[c] = LEASE_MAYBE;
         forget() }
-    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] && losses > 0 ->
+    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && made[c] < want[c] && IS_FREE(c) && losses > 0 ->
         losses--;
         phase[c] = LEASE_MAYBE;
         forget() }
@@ -470,13 +519,7 @@ end:
         :: else -> phase[c] = GATHERS
         fi;
         forget() }
-    /* Each lease is granted when its turn has come, whether the others are there or not. */
-    :: d_step { RUNS(c) && phase[c] == GATHERS && !lost[c] && fired[c] ->
-        fired[c] = 0;
-        admit(c);
-        got[c] = (found < made[c] - missed[c] -> found : made[c] - missed[c]);
-        check_limit();
-        forget() }
+    :: d_step { !endless && COUNTS(c) -> count_granted(c); forget() }
     :: d_step { RUNS(c) && phase[c] == LOOKS && !lost[c] && missed[c] == 0 -> look(c); forget() }
     :: d_step { RUNS(c) && phase[c] == WAITS && fired[c] && !lost[c] && missed[c] == 0 -> look(c); forget() }
     :: d_step { RUNS(c) && PENDING(c) && missed[c] > 0 && !lost[c] ->
@@ -579,6 +622,9 @@ init
             now.step = given("STEP", 2);
             now.trying = given("TRIES", 1);
             now.mutant = given("MUTANT", 0);
+            now.endless = given("ENDLESS", 0);
+            now.rivals = given("SOUGHT", 0);
+            limit = all_or_none = woken = nobody_blocked = no_orphan = given("UNCHECKED", 0);
             now.turn = given("STRANGER", 0);
         };
         if
@@ -587,14 +633,15 @@ init
         fi;
         forget()
     }
-    /* Requests are alike: their order does not matter. */
+    /* Requests are alike: their order does not matter. In endless rounds request 0 is not like the others,
+     * and does not try. */
     atomic {
         for (turn : 0 .. N - 1) {
-            want[turn] = (turn > 0 -> want[turn - 1] : least);
-            tries[turn] = (turn > 0 -> tries[turn - 1] : 0);
+            want[turn] = (turn > endless -> want[turn - 1] : least);
+            tries[turn] = (turn > endless -> tries[turn - 1] : 0);
             do
             :: want[turn] + step <= MOST -> want[turn] = want[turn] + step; tries[turn] = 0
-            :: trying && !tries[turn] -> tries[turn] = 1
+            :: trying && !tries[turn] && turn >= endless -> tries[turn] = 1
             :: break
             od
         }
@@ -602,10 +649,21 @@ init
     }
     atomic {
         for (turn : 0 .. N - 1) {
-            run request(turn)
+            run request(turn);
+            if
+            :: endless -> run watcher(turn)
+            :: else
+            fi
         }
         run others();
         run end_of_it();
         turn = 0
     }
 }
+
+#define HELD_BY_1 (phase[1] == GRANTED)
+#ifdef LTL
+ltl served { [] <> !ASKS }
+/* What a mutant that starves breaks: request 0 asks for ever, while request 1 holds and releases without end. */
+ltl overtaken { [] <> !ASKS || <> [] HELD_BY_1 || <> [] !HELD_BY_1 }
+#endif
