@@ -12,6 +12,8 @@ static void happened(pdk_leader *l, const pdk_event *event, void *arg)
     (void)l;
     if (event->kind == PDK_EVENT_REVOKED)
         c->revoked_token = event->token;
+    if (event->kind == PDK_EVENT_DEPOSED && event->state == PDK_LOST)
+        c->lost_token = event->token;
 }
 
 int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
@@ -95,9 +97,10 @@ static void resigned(int rc, void *arg)
     struct pdk__cli_acquisition *c = arg;
     assert(c->resigning && c->phase != PHASE_ENDED);
     c->resigning = false;
-    /* As with a lock, the loss may become known only now. */
-    if (rc == PDK_ELOST && c->phase == PHASE_LEAVING)
-        c->lost = true;
+    /* As with a lock, the loss may become known only now, or have become so right before the resignation: then that
+     * was of the next candidacy. */
+    if (c->phase == PHASE_LEAVING)
+        c->lost = c->lost || rc == PDK_ELOST || (c->left_token != 0 && c->left_token == c->lost_token);
     if (c->phase == PHASE_LEAVING)
         pdk__cli_phase_move(c, PHASE_ENDED);
     else if (!pauses(c))
@@ -131,6 +134,7 @@ void pdk__cli_candidacy_leave(struct pdk__cli_acquisition *c)
      * term. */
     if (c->phase == PHASE_HELD)
         check_term(c);
+    c->left_token = c->phase == PHASE_HELD ? c->token : 0;
     pdk__cli_phase_move(c, PHASE_LEAVING);
     c->deadline = -1;
     if (resign(c) != 0)

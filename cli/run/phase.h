@@ -23,6 +23,8 @@ struct pdk__cli_acquisition {
     pdk_leader *leader;    /* instead of the lock */
     int64_t token;         /* of its term */
     int64_t revoked_token; /* of the last term with a revocation request */
+    int64_t lost_token;    /* of the term that was last lost */
+    int64_t left_token;    /* of the term that was left; 0: none */
     bool resigning;
     enum pdk__cli_phase phase;
     pdk_state state; /* of the grant */

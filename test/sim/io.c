@@ -1,5 +1,6 @@
 /* ZooKeeper's C client, as the driver meets it. */
 #include "test/sim/laws.h"
+#include "test/sim/wired.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,10 @@ void client_answer(struct client *c, int server, unsigned attempt, enum answer_k
 
 static void hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const void *body)
 {
+    if (client_is_real) {
+        wired_hand_over(c, kind, ticket, body);
+        return;
+    }
     instant late = 1 + below(&c->world->random, c->world->inbox_delay);
     pipe_send(&c->inbox, late, kind, ticket, c->handle, body);
 }
@@ -225,6 +230,8 @@ static void reconnect(struct client *c, bool at_once)
     c->io = IO_CONNECTING;
     c->attempts++; /* messages still coming down belong to no connection */
     c->received = c->world->agenda.now;
+    if (client_is_real)
+        return; /* it tries by itself */
     instant pause = at_once ? 0 : ms(c->world->session_ms) / 60;
     agenda_add(&c->world->agenda, pause + 1 + below(&c->world->random, 3000), attempt, c, c->handle);
 }
@@ -234,10 +241,49 @@ static void lose(struct client *c)
     bool was = c->io == IO_CONNECTED;
     EACH_LAW(c->world, parted, c);
     STORY(c->world, "client %d loses server %d", c->id, c->server);
-    if (was)
+    if (was || client_is_real)
         hand_over(c, IN_DISCONNECTED, 0, NULL);
     fail_all(c);
     reconnect(c, was);
+}
+
+/* --- of a client that is not the model's ------------------------------------------------------------------------- */
+
+/* Some sessions must be left for the end. */
+static bool may_try(const struct client *c)
+{
+    const struct world *w = c->world;
+    bool spares = c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX;
+    return !spares && server_serves(&w->ensemble.servers[c->server]);
+}
+
+bool io_connect(struct client *c, int server)
+{
+    c->server = server;
+    c->attempts++;
+    c->received = c->world->agenda.now;
+    c->io = IO_CONNECTING;
+    return may_try(c);
+}
+
+void io_hello(struct client *c, int64_t seen_zxid, session_index session, int timeout_ms)
+{
+    struct world *w = c->world;
+    if (session != c->session)
+        world_break(w, "model", "client %d has session %d, the model %d", c->id, session, c->session);
+    if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
+        c->offered = world_session(w, c->id);
+    struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
+    *hello = (struct hello){c, c->attempts, c->session, c->offered, seen_zxid, timeout_ms};
+    send_up(c, UP_CONNECT, hello);
+}
+
+void io_hung_up(struct client *c)
+{
+    if (c->io == IO_IDLE || c->dead)
+        return;
+    send_up(c, UP_CLOSED, NULL);
+    lose(c);
 }
 
 void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
@@ -262,9 +308,15 @@ static void close_session(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
-void io_close(struct client *c)
+void io_end_session(struct client *c)
 {
     if (c->io == IO_CONNECTED)
+        close_session(c);
+}
+
+void io_close(struct client *c)
+{
+    if (c->io == IO_CONNECTED && !client_is_real)
         close_session(c);
     c->io = IO_IDLE;
     c->attempts++;
@@ -301,6 +353,17 @@ static void set_watches(struct client *c)
     put(c, r);
 }
 
+void io_set_watches(struct client *c, int64_t seen_zxid, const struct watched *watched, int n)
+{
+    struct request *r = ensemble_request(&c->world->ensemble);
+    r->kind = REQ_SET_WATCHES;
+    r->session = c->session;
+    r->since_zxid = seen_zxid;
+    r->n_watched = n;
+    r->watched = watched;
+    put(c, r);
+}
+
 /* A server of the ensemble has other credentials, or none at hand. */
 static void refuse(void *subject, uint64_t attempt)
 {
@@ -332,6 +395,8 @@ static void connected(struct client *c, const struct answer *a)
     hand_over(c, IN_CONNECTED, (uint64_t)c->session, a);
     if (c->secretive && chance(&c->world->random, 40))
         agenda_add(&c->world->agenda, 1 + below(&c->world->random, 20000), refuse, c, c->attempts);
+    if (client_is_real)
+        return; /* and sends what it has by itself */
     set_watches(c);
     int n = c->n_queued;
     c->n_queued = 0;
@@ -399,6 +464,8 @@ static void forget_watch(struct client *c, int path, const char *name, enum even
 static void replied(struct client *c, const struct answer *a)
 {
     const struct request *r = a->request;
+    if (r->kind == REQ_CLOSE)
+        return;                                            /* no client waits for it */
     if (c->n_outstanding == 0 || c->outstanding[0] != r) { /* the client checks it, and hangs up (zookeeper.c) */
         world_break(c->world, "model", "a reply out of order");
         return;
@@ -410,7 +477,7 @@ static void replied(struct client *c, const struct answer *a)
         remember_watch(c, a);
     if (r->kind == REQ_UNWATCH || r->kind == REQ_FORSAKE)
         forget_watch(c, r->path, r->name, r->kind == REQ_FORSAKE ? EVENT_DELETED : EVENT_CHANGED);
-    if (r->kind != REQ_SET_WATCHES)
+    if (r->kind != REQ_SET_WATCHES || client_is_real)
         hand_over(c, IN_REPLY, r->ticket, a);
     if (r->kind == REQ_DELETE)
         faults_at_deletion(c->world, c);
@@ -441,6 +508,8 @@ static void read_down(void *receiver, const struct message *m)
         lose(c);
         break;
     case ANSWER_PONG:
+        if (client_is_real)
+            wired_pong(c);
         break;
     }
 }
@@ -455,6 +524,8 @@ static void ping(struct client *c)
     c->sent = c->world->agenda.now;
     send_up(c, UP_REQUEST, r);
 }
+
+void io_ping(struct client *c) { ping(c); }
 
 /* When the end of the silence or the next ping is due; at most THIRD / 4, for either may become due earlier. A client
  * without a handle has neither. */
@@ -477,7 +548,7 @@ static void io_clock(void *subject, uint64_t detail)
     instant third = ms(c->timeout_ms) / 3;
     (void)detail;
     c->clock_stands = c->paused;
-    if (c->dead || c->paused)
+    if (c->dead || c->paused || client_is_real)
         return;
     if (c->io != IO_IDLE) {
         if (w->agenda.now - c->received >= 2 * third)

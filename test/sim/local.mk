@@ -1,7 +1,7 @@
 # The simulator: the core, the driver and the recipes as they ship, on a system of its own (shim.h).
 sim_programs = %D%/sim
-sim_scripts = %D%/campaign
-EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
+sim_scripts = %D%/campaign %D%/wired
+EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/frames.c %D%/seeds %D%/wired.c %D%/wired.syms
 shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
 %C%_libshipped_a_SOURCES = $(simulated_sources) %D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
@@ -37,6 +37,7 @@ shipped_library = %D%/libshipped.a
 	%D%/system.c \
 	$(trace_sources) \
 	%D%/tree.c %D%/tree.h \
+	%D%/unwired.c %D%/wired.h \
 	%D%/world.c %D%/world.h \
 	%D%/zookeeper.c
 

@@ -31,6 +31,7 @@ int sim_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struc
 int sim_cond_signal(pthread_cond_t *cond);
 int sim_cond_broadcast(pthread_cond_t *cond);
 int sim_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+int sim_thread_start(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
 int sim_thread_join(pthread_t thread, void **result);
 int sim_thread_detach(pthread_t thread);
 pthread_t sim_thread_self(void);

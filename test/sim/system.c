@@ -2,6 +2,7 @@
 #include "lib/zk/attempt.h"
 #include "test/sim/fiber.h"
 #include "test/sim/shim.h"
+#include "test/sim/wired.h"
 #include "test/sim/world.h"
 #include <errno.h>
 #include <signal.h>
@@ -154,9 +155,12 @@ static int n_threads[CLIENTS_MAX]; /* neither joined nor detached */
 
 int sim_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
+    return world_starves(world) ? EAGAIN : sim_thread_start(thread, attr, run, arg);
+}
+
+int sim_thread_start(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
     (void)attr;
-    if (world_starves(world))
-        return EAGAIN;
     *thread = (pthread_t)(uintptr_t)fiber_start(fiber_now->owner, run, arg);
     n_threads[fiber_now->owner->id]++;
     return 0;
@@ -383,6 +387,7 @@ void system_begin(struct world *w)
 {
     world = w;
     runs++;
+    wired_forget();
     atomic_store(&pdk__attempts_drawn, 0); /* they are in names and seeds: a run is the same whichever ran before it */
     memset(n_threads, 0, sizeof n_threads);
     for (int i = 0; i < FDS_MAX; i++)

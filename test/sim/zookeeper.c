@@ -3,6 +3,7 @@
 #include "lib/zk/client.h"
 #include "lib/zk/wire.h"
 #include "test/sim/laws.h"
+#include "test/sim/wired.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,7 +294,7 @@ static void read_record(char name[PDK__NAME_MAX], const char *value, int size)
 /* A lock path is deleted and made again, with its data. */
 static int remake(zhandle_t *zh, int n, const zoo_op_t *ops, void_completion_t completion, const void *data)
 {
-    if (n != 2 || ops[1].type != ZOO_PERSISTENT || ops[1].create_op.path != ops[0].delete_op.path ||
+    if (n != 2 || ops[1].type != ZOO_PERSISTENT || strcmp(ops[1].create_op.path, ops[0].delete_op.path) != 0 ||
         *name_of(ops[0].delete_op.path) != '\0')
         world_break(world_of(zh), "driver", "client %d sends a transaction of another kind", zh->client->id);
     char record[PDK__NAME_MAX];
@@ -664,6 +665,15 @@ static bool is_replaced(const zhandle_t *zh)
     const struct pdk_client *library = zh->client->library;
     return library != NULL && library->opener.wanted && (library->zh == zh || zh->closed);
 }
+
+void zookeeper_drop(struct client *c, uint64_t ticket)
+{
+    if (ticket != 0)
+        c->tickets[ticket - 1].zh = NULL;
+}
+
+void model_path(char out[], int path, const char *name) { write_path(out, path, name); }
+const char *model_name(const char *path) { return name_of(path); }
 
 void zookeeper_complete(struct client *c, const struct message *m)
 {
