@@ -379,8 +379,7 @@ static const char *take(const struct traced *t, const struct pdk__contender *c, 
                                          [PDK__EV_SESSION_LEFT] = LEFT,
                                          [PDK__EV_MADE_PARENTS] = NOTHING,
                                          [PDK__EV_RIVALS] = NOTHING,
-                                         [PDK__EV_RIVALS_FIRED] = DUE,
-                                         [PDK__EV_DELETED] = NOTHING};
+                                         [PDK__EV_RIVALS_FIRED] = DUE};
     *m = (struct message_told){.place = nowhere};
     switch (ev->kind) {
     case PDK__EV_ACQUIRE:

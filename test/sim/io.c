@@ -200,14 +200,31 @@ static int next_host(const struct client *c)
     return i;
 }
 
+/* Some sessions must be left for the end. */
+static bool must_wait(const struct client *c)
+{
+    const struct world *w = c->world;
+    return c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX;
+}
+
+static void say_hello(struct client *c, int64_t seen_zxid, int64_t timeout_ms)
+{
+    struct world *w = c->world;
+    if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
+        c->offered = world_session(w, c->id);
+    struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
+    *hello = (struct hello){c, c->attempts, c->session, c->offered, seen_zxid, timeout_ms};
+    send_up(c, UP_CONNECT, hello);
+}
+
 static void attempt(void *subject, uint64_t handle)
 {
     struct client *c = subject;
     struct world *w = c->world;
     if (handle != c->handle || c->dead || c->io != IO_CONNECTING)
         return;
-    if (c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX) {
-        agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle); /* some sessions must be left for the end */
+    if (must_wait(c)) {
+        agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle);
         return;
     }
     c->server = next_host(c);
@@ -218,11 +235,7 @@ static void attempt(void *subject, uint64_t handle)
         agenda_add(&w->agenda, ms(w->session_ms) / 60 + 1, attempt, c, c->handle);
         return;
     }
-    if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
-        c->offered = world_session(w, c->id);
-    struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
-    *hello = (struct hello){c, c->attempts, c->session, c->offered, c->seen_zxid, c->timeout_ms};
-    send_up(c, UP_CONNECT, hello);
+    say_hello(c, c->seen_zxid, c->timeout_ms);
 }
 
 static void reconnect(struct client *c, bool at_once)
@@ -249,33 +262,20 @@ static void lose(struct client *c)
 
 /* --- of a client that is not the model's ------------------------------------------------------------------------- */
 
-/* Some sessions must be left for the end. */
-static bool may_try(const struct client *c)
-{
-    const struct world *w = c->world;
-    bool spares = c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX;
-    return !spares && server_serves(&w->ensemble.servers[c->server]);
-}
-
 bool io_connect(struct client *c, int server)
 {
     c->server = server;
     c->attempts++;
     c->received = c->world->agenda.now;
     c->io = IO_CONNECTING;
-    return may_try(c);
+    return !must_wait(c) && server_serves(&c->world->ensemble.servers[server]);
 }
 
 void io_hello(struct client *c, int64_t seen_zxid, session_index session, int timeout_ms)
 {
-    struct world *w = c->world;
     if (session != c->session)
-        world_break(w, "model", "client %d has session %d, the model %d", c->id, session, c->session);
-    if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
-        c->offered = world_session(w, c->id);
-    struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
-    *hello = (struct hello){c, c->attempts, c->session, c->offered, seen_zxid, timeout_ms};
-    send_up(c, UP_CONNECT, hello);
+        world_break(c->world, "model", "client %d has session %d, the model %d", c->id, session, c->session);
+    say_hello(c, seen_zxid, timeout_ms);
 }
 
 void io_hung_up(struct client *c)
@@ -464,8 +464,8 @@ static void forget_watch(struct client *c, int path, const char *name, enum even
 static void replied(struct client *c, const struct answer *a)
 {
     const struct request *r = a->request;
-    if (r->kind == REQ_CLOSE)
-        return;                                            /* no client waits for it */
+    if (r->kind == REQ_CLOSE) /* no client waits for its answer */
+        return;
     if (c->n_outstanding == 0 || c->outstanding[0] != r) { /* the client checks it, and hangs up (zookeeper.c) */
         world_break(c->world, "model", "a reply out of order");
         return;
