@@ -169,6 +169,9 @@ int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *
  * the servers, 10 ms and three round trips from this call on. Host list, timeout and authentication of OPTS are
  * ignored.
  *
+ * The trap: some requests are still in flight when pdk_client_close() returns. If the handle is closed then,
+ * ZooKeeper's client may drop them without a word (ZOOKEEPER-2894), and the client's memory is not freed.
+ *
  * PDK_EBUSY: another client has adopted ZH.
  * PDK_EEXPIRED: its session has expired already.
  * PDK_EAUTH: the servers refused its authentication.

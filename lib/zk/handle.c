@@ -8,8 +8,10 @@
 #include "lib/zk/registry.h"
 #include "lib/zk/request.h"
 #include "lib/zk/secure.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +137,66 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
 
 /* --- open and close ---------------------------------------------------------------------------------------------- */
 
+/* The hosts of a list, as they are known here. */
+struct known {
+    int n_addresses;
+    struct pdk__host first_host; /* of the first address */
+    char first[INET6_ADDRSTRLEN];
+    char unknown[sizeof((struct pdk_client *)NULL)->handle.unknown];
+};
+
+/* As ZooKeeper's client asks for its addresses (resolve_hosts); NULL, and the code of the failure. */
+static struct addrinfo *resolve(const struct pdk__host *host, int flags, int *rc)
+{
+    const struct addrinfo hints = {.ai_flags = flags, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", host->n_name, host->name);
+    *rc = getaddrinfo(name, NULL, &hints, &found);
+    return *rc == 0 ? found : NULL;
+}
+
+static bool is_unknown(const struct pdk__host *host)
+{
+    int rc;
+    struct addrinfo *found = resolve(host, 0, &rc);
+    if (found != NULL)
+        freeaddrinfo(found);
+    return rc != 0 && rc != EAI_ADDRFAMILY && rc != EAI_SYSTEM && rc != EAI_MEMORY;
+}
+
+static void note_address(struct known *known, const struct pdk__host *host, const struct sockaddr *address)
+{
+    bool v4 = address->sa_family == AF_INET;
+    const void *bytes = v4 ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                           : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (!v4 && address->sa_family != AF_INET6)
+        return;
+    if (known->n_addresses++ > 0)
+        return;
+    known->first_host = *host;
+    inet_ntop(address->sa_family, bytes, known->first, sizeof known->first);
+}
+
+/* ZooKeeper's client passes over a host that is unknown, and does not name it. */
+static void look_up(const char *hosts, struct known *known)
+{
+    struct pdk__host host;
+    size_t n = 0;
+    int rc;
+    *known = (struct known){0};
+    while (pdk__host_next(&hosts, &host)) {
+        struct addrinfo *found = resolve(&host, AI_ADDRCONFIG, &rc);
+        for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
+            note_address(known, &host, at->ai_addr);
+        if (found != NULL)
+            freeaddrinfo(found);
+        else if (rc != 0 && n < sizeof known->unknown && is_unknown(&host))
+            n += (size_t)snprintf(known->unknown + n, sizeof known->unknown - n, "%sunknown host '%.*s'",
+                                  n > 0 ? ", " : "", host.n_name, host.name);
+    }
+}
+
 static size_t put_host(char *list, size_t used, size_t size, const struct pdk__host *host)
 {
     return used + (size_t)snprintf(list + used, size - used, "%s%.*s%s%.*s", used > 0 ? "," : "", host->n_name,
@@ -142,60 +204,47 @@ static size_t put_host(char *list, size_t used, size_t size, const struct pdk__h
 }
 
 /*
- * HOSTS for ZooKeeper's client: without brackets, which it does not know, and of an odd number; NULL when there is no
- * memory. The client (3.5 to 3.9) takes two steps in its list after a failure. Where the number is even it never tries
- * half of them again, and with two it tries the same one some ten thousand times a second. So the first is named twice
- * there. A name of several addresses counts once.
+ * HOSTS for ZooKeeper's client: without brackets, which it does not know, and of an odd number of addresses; NULL when
+ * there is no memory. The client (3.5 to 3.9) takes two steps in its list of addresses after a failure. Where their
+ * number is even it never tries half of them again, and with two, as "localhost" may have, it tries the same one some
+ * ten thousand times a second. So the first address is named once more there. Where a name has more or fewer addresses
+ * later, that is of no help.
  */
-static char *make_list(const char *hosts)
+static char *make_list(const char *hosts, const struct known *known)
 {
-    struct pdk__host host, first = {0};
+    struct pdk__host host;
     const char *at = hosts;
-    size_t size = 2 * strlen(hosts) + 2, used = 0;
-    int n = 0;
+    size_t size = strlen(hosts) + strlen(known->first) + (size_t)known->first_host.n_port + 3, used = 0;
     char *list = pdk__alloc(size);
-    for (; list != NULL && pdk__host_next(&at, &host); n++) {
-        first = n == 0 ? host : first;
+    while (list != NULL && pdk__host_next(&at, &host))
+        used = put_host(list, used, size, &host);
+    if (list != NULL && known->n_addresses > 0 && known->n_addresses % 2 == 0) {
+        host = known->first_host;
+        host.name = known->first;
+        host.n_name = (int)strlen(known->first);
         used = put_host(list, used, size, &host);
     }
-    if (list != NULL && n > 0 && n % 2 == 0)
-        used = put_host(list, used, size, &first);
     if (list != NULL)
-        snprintf(list + used, size - used, "%s", n > 0 ? at : hosts);
+        snprintf(list + used, size - used, "%s", used > 0 ? at : hosts);
     return list;
 }
 
-static bool is_unknown(const struct pdk__host *host)
+/* The hosts that are unknown are told even if there is no handle. */
+static void note_unknown(struct pdk_client *c, const struct known *known)
 {
-    char name[256];
-    struct addrinfo *found = NULL;
-    snprintf(name, sizeof name, "%.*s", host->n_name, host->name);
-    int rc = getaddrinfo(name, NULL, NULL, &found);
-    if (rc == 0)
-        freeaddrinfo(found);
-    return rc != 0 && rc != EAI_ADDRFAMILY && rc != EAI_SYSTEM && rc != EAI_MEMORY;
-}
-
-/* ZooKeeper's client passes over such a host and does not name it. */
-static void look_for_unknown(struct pdk_client *c)
-{
-    char unknown[sizeof c->handle.unknown] = "";
-    struct pdk__host host;
-    size_t n = 0;
-    for (const char *at = c->hosts; pdk__host_next(&at, &host) && n < sizeof unknown;)
-        if (is_unknown(&host))
-            n += (size_t)snprintf(unknown + n, sizeof unknown - n, "%sunknown host '%.*s'", n > 0 ? ", " : "",
-                                  host.n_name, host.name);
     pdk__client_lock(c);
-    memcpy(c->handle.unknown, unknown, sizeof unknown);
+    memcpy(c->handle.unknown, known->unknown, sizeof known->unknown);
     pdk__client_leave(c);
-    if (n > 0)
-        pdk__log(c, PDK_LOG_WARNING, "session: %s", unknown);
+    if (*known->unknown != '\0')
+        pdk__log(c, PDK_LOG_WARNING, "session: %s", known->unknown);
 }
 
 static zhandle_t *init(struct pdk_client *c)
 {
-    char *hosts = make_list(c->hosts);
+    struct known known;
+    look_up(c->hosts, &known);
+    note_unknown(c, &known);
+    char *hosts = make_list(c->hosts, &known);
     if (hosts == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -265,7 +314,6 @@ int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
         return PDK_ESYSTEM;
     if (*zh == NULL && errno == ENOMEM)
         return PDK_ENOMEM;
-    look_for_unknown(c);
     if (*zh == NULL)
         return PDK_EHOST;
     /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. It

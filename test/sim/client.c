@@ -335,34 +335,46 @@ void client_receive(void *receiver, const struct message *m)
 }
 
 /* The newest state is the one of this server: it may not know that of an earlier one. */
-static void join(struct client *c, const struct answer *a)
+static void join(struct client *c, int64_t zxid)
 {
-    c->heard_zxid = c->joined_zxid = a->zxid;
+    c->heard_zxid = c->joined_zxid = zxid;
     c->replied = false;
     for (int i = 0; i < c->n_claims; i++)
         c->claims[i].gone_since = 0; /* a watch that was not kept is asked for from here on */
     c->n_starved_before = c->n_starved;
 }
 
+void client_hear(struct client *c, enum in_kind kind, const struct answer *a)
+{
+    if (kind == IN_CONNECTED)
+        join(c, a->zxid);
+    else if (a->zxid > c->heard_zxid)
+        c->heard_zxid = a->zxid;
+    c->replied |= kind == IN_REPLY;
+    if (kind == IN_EVENT)
+        EACH_LAW(c->world, hearing, c, a);
+}
+
+void client_heard(struct client *c, enum in_kind kind, const struct answer *a)
+{
+    if (kind == IN_CONNECTED && a->timeout_ms < c->heard_timeout_ms)
+        c->heard_timeout_ms = a->timeout_ms;
+    if (kind != IN_CONNECTED)
+        EACH_LAW(c->world, received, c);
+}
+
 static void complete(struct client *c, const struct message *m)
 {
-    const struct answer *a = m->kind == IN_REPLY || m->kind == IN_EVENT || m->kind == IN_CONNECTED ? m->body : NULL;
+    bool tells = m->kind == IN_REPLY || m->kind == IN_EVENT || m->kind == IN_CONNECTED;
     if ((unsigned)m->b != c->handle || c->zh == NULL)
         return;
-    if (m->kind == IN_CONNECTED)
-        join(c, a);
-    else if (a != NULL && a->zxid > c->heard_zxid)
-        c->heard_zxid = a->zxid;
-    c->replied |= m->kind == IN_REPLY;
-    if (m->kind == IN_EVENT)
-        EACH_LAW(c->world, hearing, c, a);
+    if (tells)
+        client_hear(c, (enum in_kind)m->kind, m->body);
     c->completes = true;
     zookeeper_complete(c, m);
-    if (m->kind == IN_CONNECTED && a->timeout_ms < c->heard_timeout_ms)
-        c->heard_timeout_ms = a->timeout_ms;
     c->completes = false;
-    if (m->kind == IN_REPLY || m->kind == IN_EVENT)
-        EACH_LAW(c->world, received, c);
+    if (tells)
+        client_heard(c, (enum in_kind)m->kind, m->body);
 }
 
 static void *complete_all(void *arg)

@@ -194,14 +194,14 @@ struct client {
     instant sent, received;
     int n_outstanding, n_queued, n_watches;
 
-    bool expired;
-    bool authenticated; /* its handle has its credentials */
-    bool auth_failed;   /* and a server refused them */
-    bool auth_told;     /* and the library was told so, by a handle that it was not replacing */
-    bool clock_stands;  /* its clock came due while it was paused */
-    instant resumed;    /* after its last pause */
-    int64_t slept_us;   /* how long its machine was suspended, by its own clock */
-    int64_t asleep_us;  /* since when it is; 0: it is not */
+    bool expired, by_silence; /* the connection that it lost last was left, for its server was silent */
+    bool authenticated;       /* its handle has its credentials */
+    bool auth_failed;         /* and a server refused them */
+    bool auth_told;           /* and the library was told so, by a handle that it was not replacing */
+    bool clock_stands;        /* its clock came due while it was paused */
+    instant resumed;          /* after its last pause */
+    int64_t slept_us;         /* how long its machine was suspended, by its own clock */
+    int64_t asleep_us;        /* since when it is; 0: it is not */
     instant asleep_since;
     instant apart;        /* it was paused or not connected last */
     int n_starved;        /* how often it had no memory */
@@ -211,6 +211,7 @@ struct client {
     struct fiber *completer;
     bool completes;
     unsigned first_completion, n_completions;
+    int n_unheard;             /* events that its reader has, and its completer has not handed on (wired.h) */
     bool adopts;               /* its handle is its program's own, and adopted */
     struct _zhandle *lent;     /* that handle */
     unsigned heard_own;        /* events of the session, by its program's own watcher */
@@ -312,6 +313,10 @@ bool io_send(struct client *c, const struct request *asked, uint64_t ticket);
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_AUTH_FAILED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
 void client_receive(void *receiver, const struct message *m);
+
+/* client.c: for the laws, before and after the driver hears of an answer or an event, or of a connection. */
+void client_hear(struct client *c, enum in_kind kind, const struct answer *a);
+void client_heard(struct client *c, enum in_kind kind, const struct answer *a);
 void client_start(struct client *c);
 
 /* client.c: the calls of the driver for the machines' steps (shim.h). */

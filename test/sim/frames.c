@@ -13,7 +13,7 @@
 #include <zookeeper/zookeeper.h>
 #include <zookeeper/zookeeper.jute.h>
 
-enum { XID_EVENT = -1, XID_PING = -2, XID_AUTH = -4, XID_WATCHES = -8, PATH_ROOM = 256, OPS_MAX = 64 };
+enum { XID_PING = -2, XID_AUTH = -4, XID_WATCHES = -8, PATH_ROOM = 256, OPS_MAX = 64 };
 
 /* The API of the model, under the names that the build gives it. */
 #define MODEL(name) __typeof__(name) model_##name
@@ -45,6 +45,8 @@ static struct wire {
 } wires[CLIENTS_MAX];
 
 static int64_t zxid_now; /* of the answer at hand */
+
+static const struct answer *greetings[CLIENTS_MAX]; /* of the last connection that has one */
 
 /* A request of the client's. */
 struct call {
@@ -206,6 +208,8 @@ static void with_results(int rc, const void *call)
 
 /* --- the session -------------------------------------------------------------------------------------------------- */
 
+const struct answer *frames_greeting(const struct client *c) { return greetings[c->id]; }
+
 static void greet(struct client *c, int64_t session, int32_t timeout_ms)
 {
     static char password[16];
@@ -224,11 +228,23 @@ static void notify(struct client *c, const struct answer *a)
 {
     static const int types[] = {1, 2, 3, 4};
     char path[PATH_ROOM];
-    struct oarchive *oa = begin_reply(XID_EVENT, -1, 0);
+    struct oarchive *oa = begin_reply(XID_EVENT, wired_mark(a), 0);
     model_path(path, a->path, a->name);
     struct WatcherEvent event = {.type = types[a->event], .state = 3, .path = path};
     serialize_WatcherEvent(oa, "event", &event);
     give(c, oa);
+}
+
+static void reply(struct client *c, const struct answer *a, const struct message *m)
+{
+    zxid_now = a->zxid;
+    if (a->request->kind == REQ_SET_WATCHES) {
+        give(c, begin_reply(XID_WATCHES, zxid_now, 0));
+        return;
+    }
+    if (m->a != 0)
+        wired_answered(((const struct call *)c->tickets[m->a - 1].data)->xid, a);
+    zookeeper_complete(c, m);
 }
 
 void wired_hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const void *body)
@@ -237,10 +253,11 @@ void wired_hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const
     struct message m = {.kind = (int)kind, .a = ticket, .b = c->handle, .body = body};
     switch (kind) {
     case IN_CONNECTED:
+        greetings[c->id] = a;
         greet(c, world_session_id(c->session), (int32_t)a->timeout_ms);
         break;
     case IN_EXPIRED:
-        greet(c, 0, 0);
+        greet(c, a != NULL ? world_session_id(a->owner) : 0, 0);
         break;
     case IN_DISCONNECTED:
         wired_hang_up(c, false);
@@ -249,11 +266,7 @@ void wired_hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const
         give(c, begin_reply(XID_AUTH, 0, ZAUTHFAILED));
         break;
     case IN_REPLY:
-        zxid_now = a->zxid;
-        if (a->request->kind == REQ_SET_WATCHES)
-            give(c, begin_reply(XID_WATCHES, zxid_now, 0));
-        else
-            zookeeper_complete(c, &m);
+        reply(c, a, &m);
         break;
     case IN_UNKNOWN:
         zookeeper_drop(c, ticket);
@@ -461,6 +474,9 @@ static void take_request(struct client *c, struct iarchive *ia)
         path = text_of(ia);
         snprintf(k->path, sizeof k->path, "%s", path);
         model_zoo_async(c->zh, path, with_path, k);
+        break;
+    case ZOO_CHECK_WATCHES: /* of which nothing is removed */
+        give(c, begin_reply(k->xid, zxid_now, 0));
         break;
     case ZOO_REMOVE_WATCHES:
         path = text_of(ia);

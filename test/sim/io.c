@@ -173,7 +173,7 @@ static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket
 
 bool io_send(struct client *c, const struct request *asked, uint64_t ticket)
 {
-    if (c->io == IO_IDLE || world_starves(c->world))
+    if (c->io == IO_IDLE || (!client_is_real && world_starves(c->world)))
         return false;
     struct request *r = make(c, asked->kind, asked->path, asked->name);
     r->watch = asked->watch;
@@ -249,8 +249,9 @@ static void reconnect(struct client *c, bool at_once)
     agenda_add(&c->world->agenda, pause + 1 + below(&c->world->random, 3000), attempt, c, c->handle);
 }
 
-static void lose(struct client *c)
+static void lose(struct client *c, bool by_silence)
 {
+    c->by_silence = by_silence;
     bool was = c->io == IO_CONNECTED;
     EACH_LAW(c->world, parted, c);
     STORY(c->world, "client %d loses server %d", c->id, c->server);
@@ -273,9 +274,10 @@ bool io_connect(struct client *c, int server)
 
 void io_hello(struct client *c, int64_t seen_zxid, session_index session, int timeout_ms)
 {
-    if (session != c->session)
-        world_break(c->world, "model", "client %d has session %d, the model %d", c->id, session, c->session);
-    say_hello(c, seen_zxid, timeout_ms);
+    if (session != c->session || (seen_zxid != c->seen_zxid && c->seen_zxid != INT64_MAX))
+        world_break(c->world, "model", "client %d has session %d and has seen %lld, the model %d and %lld", c->id,
+                    session, (long long)seen_zxid, c->session, (long long)c->seen_zxid);
+    say_hello(c, c->seen_zxid, timeout_ms); /* which a fault may have changed */
 }
 
 void io_hung_up(struct client *c)
@@ -283,7 +285,7 @@ void io_hung_up(struct client *c)
     if (c->io == IO_IDLE || c->dead)
         return;
     send_up(c, UP_CLOSED, NULL);
-    lose(c);
+    lose(c, false);
 }
 
 void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
@@ -296,7 +298,7 @@ void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
         pipe_empty(&c->down[c->server]);
     if (told)
         send_up(c, UP_CLOSED, NULL);
-    lose(c);
+    lose(c, false);
 }
 
 /* Closing a handle that is connected closes its session. */
@@ -353,8 +355,28 @@ static void set_watches(struct client *c)
     put(c, r);
 }
 
+static bool is_on(const struct watched *w, int path, const char *name)
+{
+    return w->path == path && strcmp(w->name, name) == 0;
+}
+
+static bool watches(const struct client *c, const struct watched *watched)
+{
+    for (int i = 0; i < c->n_watches; i++)
+        if (c->watches[i].kind == watched->kind && is_on(&c->watches[i], watched->path, watched->name))
+            return true;
+    return false;
+}
+
 void io_set_watches(struct client *c, int64_t seen_zxid, const struct watched *watched, int n)
 {
+    for (int i = 0; i < n; i++)
+        if (!watches(c, &watched[i]))
+            world_break(c->world, "model", "client %d sets a watch on \"%s\", and the model does not", c->id,
+                        watched[i].name);
+    if (n != c->n_watches || (seen_zxid != c->seen_zxid && c->seen_zxid != INT64_MAX))
+        world_break(c->world, "model", "client %d sets %d watches, since %lld, the model %d, since %lld", c->id, n,
+                    (long long)seen_zxid, c->n_watches, (long long)c->seen_zxid);
     struct request *r = ensemble_request(&c->world->ensemble);
     r->kind = REQ_SET_WATCHES;
     r->session = c->session;
@@ -368,7 +390,7 @@ void io_set_watches(struct client *c, int64_t seen_zxid, const struct watched *w
 static void refuse(void *subject, uint64_t attempt)
 {
     struct client *c = subject;
-    if (c->dead || c->io != IO_CONNECTED || c->attempts != attempt)
+    if (c->dead || c->io != IO_CONNECTED || c->attempts != attempt || !c->authenticated) /* it answers */
         return;
     STORY(c->world, "client %d is not let in by server %d", c->id, c->server);
     see(SIGHT_AUTH_FAILED);
@@ -379,11 +401,27 @@ static void refuse(void *subject, uint64_t attempt)
     fail_all(c);
 }
 
+/* The server has no session for it; or in INSTEAD another one, as some servers do, and the client compares the two. */
+static void expired(struct client *c, const struct answer *instead)
+{
+    STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
+    c->io = IO_IDLE;
+    c->expired = true;
+    hand_over(c, IN_EXPIRED, 0, instead);
+    if (chance(&c->world->random, 500)) /* it may forget to complete outstanding requests (ZOOKEEPER-2802) */
+        fail_all(c);
+    c->n_outstanding = c->n_queued = 0;
+}
+
 static void connected(struct client *c, const struct answer *a)
 {
     session_index session = a->owner;
-    if (c->session >= 0 && c->session != session)
+    if (c->session >= 0 && c->session != session) {
         see(SIGHT_CHANGED_SILENTLY);
+        send_up(c, UP_CLOSED, NULL);
+        expired(c, a);
+        return;
+    }
     if (a->timeout_ms < c->timeout_ms)
         see(SIGHT_GRANTED_LESS);
     c->timeout_ms = a->timeout_ms;
@@ -407,17 +445,6 @@ static void connected(struct client *c, const struct answer *a)
     }
 }
 
-static void expired(struct client *c)
-{
-    STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
-    c->io = IO_IDLE;
-    c->expired = true;
-    hand_over(c, IN_EXPIRED, 0, NULL);
-    if (chance(&c->world->random, 500)) /* it may forget to complete outstanding requests (ZOOKEEPER-2802) */
-        fail_all(c);
-    c->n_outstanding = c->n_queued = 0;
-}
-
 /* --- what comes down --------------------------------------------------------------------------------------------- */
 
 static enum watch_kind kind_of(const struct answer *a)
@@ -425,11 +452,6 @@ static enum watch_kind kind_of(const struct answer *a)
     if (a->request->kind == REQ_LIST)
         return WATCH_CHILDREN;
     return a->error == Z_OK ? WATCH_DATA : WATCH_EXISTS;
-}
-
-static bool is_on(const struct watched *w, int path, const char *name)
-{
-    return w->path == path && strcmp(w->name, name) == 0;
 }
 
 static void remember_watch(struct client *c, const struct answer *a)
@@ -461,6 +483,19 @@ static void forget_watch(struct client *c, int path, const char *name, enum even
     c->n_watches = kept;
 }
 
+void io_read_reply(struct client *c, const struct answer *a)
+{
+    const struct request *r = a->request;
+    if (a->zxid > c->seen_zxid)
+        c->seen_zxid = a->zxid;
+    if (r->watch && (a->error == Z_OK || r->kind == REQ_EXISTS))
+        remember_watch(c, a);
+    if (r->kind == REQ_UNWATCH || r->kind == REQ_FORSAKE)
+        forget_watch(c, r->path, r->name, r->kind == REQ_FORSAKE ? EVENT_DELETED : EVENT_CHANGED);
+}
+
+void io_read_event(struct client *c, const struct answer *a) { forget_watch(c, a->path, a->name, a->event); }
+
 static void replied(struct client *c, const struct answer *a)
 {
     const struct request *r = a->request;
@@ -471,12 +506,8 @@ static void replied(struct client *c, const struct answer *a)
         return;
     }
     memmove(c->outstanding, c->outstanding + 1, (size_t)--c->n_outstanding * sizeof *c->outstanding);
-    if (a->zxid > c->seen_zxid)
-        c->seen_zxid = a->zxid;
-    if (r->watch && (a->error == Z_OK || r->kind == REQ_EXISTS))
-        remember_watch(c, a);
-    if (r->kind == REQ_UNWATCH || r->kind == REQ_FORSAKE)
-        forget_watch(c, r->path, r->name, r->kind == REQ_FORSAKE ? EVENT_DELETED : EVENT_CHANGED);
+    if (!client_is_real) /* which has yet to read it */
+        io_read_reply(c, a);
     if (r->kind != REQ_SET_WATCHES || client_is_real)
         hand_over(c, IN_REPLY, r->ticket, a);
     if (r->kind == REQ_DELETE)
@@ -495,17 +526,18 @@ static void read_down(void *receiver, const struct message *m)
         connected(c, a);
         break;
     case ANSWER_EXPIRED:
-        expired(c);
+        expired(c, NULL);
         break;
     case ANSWER_REPLY:
         replied(c, a);
         break;
     case ANSWER_EVENT:
-        forget_watch(c, a->path, a->name, a->event);
+        if (!client_is_real)
+            io_read_event(c, a);
         hand_over(c, IN_EVENT, 0, a);
         break;
     case ANSWER_CLOSED:
-        lose(c);
+        lose(c, false);
         break;
     case ANSWER_PONG:
         if (client_is_real)
@@ -552,7 +584,7 @@ static void io_clock(void *subject, uint64_t detail)
         return;
     if (c->io != IO_IDLE) {
         if (w->agenda.now - c->received >= 2 * third)
-            lose(c);
+            lose(c, true);
         else if (c->io == IO_CONNECTED && c->n_outstanding == 0 && w->agenda.now - c->sent >= third)
             ping(c);
     }

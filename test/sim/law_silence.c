@@ -13,6 +13,9 @@ static bool knows_another(const struct world *w, const struct client *c)
     return w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !c->one_name && !c->adopts;
 }
 
+/* By its own clock it waits so long, which may run apart. */
+static instant too_long(const struct world *w) { return w->session_ms * 1000 / 3 * 2 / 100 * 99; }
+
 /* The timer that is due then may be a trip late. */
 static bool has_left(const struct client *c)
 {
@@ -30,7 +33,7 @@ static bool slow(const struct client *c)
 static void parted(struct world *w, const struct client *c)
 {
     instant silent = w->agenda.now - c->received;
-    bool silence = c->io == IO_CONNECTED && silent >= w->session_ms * 1000 / 3 * 2;
+    bool silence = c->io == IO_CONNECTED && silent >= too_long(w);
     bool able = !c->closes && !slow(c) && w->agenda.now - c->resumed > silent && c->n_starved == c->n_starved_before;
     if (silence && able && knows_another(w, c) && client_session(c)->phase == PDK__SESSION_CONNECTED && !has_left(c))
         world_break(w, law_silence.name, "client %d waits for server %d, which is silent", c->id, c->server);

@@ -8,6 +8,7 @@
  * client has put another before it. And the watches of a session that its client has given up end with the handle,
  * which the client has yet to close.
  */
+#include "lib/zk/client.h"
 #include "test/sim/laws.h"
 #include <string.h>
 
@@ -89,8 +90,8 @@ static bool all_told(const struct world *w, const struct client *c)
     const struct connection *connection = &w->ensemble.servers[c->server].connections[c->id];
     return c->io == IO_CONNECTED && connection->open && connection->established &&
            w->attached[c->server][c->id] == c->attempts && c->n_outstanding == 0 && c->n_queued == 0 &&
-           c->up[c->server].n == 0 && c->down[c->server].n == 0 && c->inbox.n == 0 && c->n_completions == 0 &&
-           connection->n_pending == 0;
+           c->n_unheard == 0 && pdk__list_empty(&c->library->requests) && c->up[c->server].n == 0 &&
+           c->down[c->server].n == 0 && c->inbox.n == 0 && c->n_completions == 0 && connection->n_pending == 0;
 }
 
 /* A server replaced the session silently. Requests that were queued for the old one set their watches in the new
@@ -121,7 +122,7 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
 static void received(struct world *w, struct client *c)
 {
     const struct server *s = &w->ensemble.servers[c->server];
-    if (s->n_watches == 0 || c->closes || !all_told(w, c))
+    if (s->n_watches == 0 || c->closes || c->library == NULL || !all_told(w, c))
         return;
     for (int i = 0; i < s->n_watches; i++)
         if (s->watches[i].session == c->session && !s->watches[i].children &&

@@ -48,6 +48,9 @@ sim: %D%/sim
 # The same seeds in each regime, for their figures: into results/campaign.txt, too.
 campaign: %D%/sim
 	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign --figures
+# With ZooKeeper's own client, so many of each regime.
+wired: %D%/sim
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wired 20000
 sim-coverage:
 	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/coverage
-.PHONY: campaign sim sim-coverage
+.PHONY: campaign sim sim-coverage wired

@@ -2,6 +2,7 @@
 #include "recipes/lockable.h"
 #include "test/sim/actor.h"
 #include "test/sim/shim.h"
+#include <stdio.h>
 #include <zookeeper/zookeeper.h>
 
 static const char law[] = "caller";
@@ -45,16 +46,23 @@ static void narrow(struct pdk__window *window, uint64_t seed)
         window->size = window->max = 1 + (unsigned)(seed / 4 % 12);
 }
 
+/* A name for each server that it knows, which is its number; or one for all of them. */
+static void name_hosts(const struct client *c, char hosts[static 4 * SERVERS_MAX])
+{
+    size_t n = 0;
+    for (int i = 0; i < c->world->ensemble.n && (n == 0 || !c->one_name); i++)
+        if ((c->hosts >> i & 1) != 0)
+            n += (size_t)sprintf(hosts + n, "%s%d:1", n > 0 ? "," : "", i);
+}
+
 static int connect_library(struct client *c)
 {
     struct world *w = c->world;
     struct pdk_client_options *o = pdk_client_options_new();
-    char hosts[32] = "0:1,1:1,2:1,3:1,4:1";
+    char hosts[4 * SERVERS_MAX + 4];
     if (o == NULL)
         return PDK_ENOMEM;
-    bool several = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !c->one_name;
-    if (!several)
-        hosts[3] = '\0';
+    name_hosts(c, hosts);
     o->session_timeout_ms = (int)w->session_ms;
     o->policy = w->policy;
     o->dispatch_by_caller = c->dispatches;

@@ -24,6 +24,7 @@ int sim_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 int sim_mutex_destroy(pthread_mutex_t *mutex);
 int sim_mutex_lock(pthread_mutex_t *mutex);
 int sim_mutex_unlock(pthread_mutex_t *mutex);
+void sim_preempt(void);
 int sim_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 int sim_cond_destroy(pthread_cond_t *cond);
 int sim_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);

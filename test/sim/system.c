@@ -14,8 +14,11 @@ static unsigned runs; /* a once of an earlier run is to be done again */
 
 /* --- locks ------------------------------------------------------------------------------------------------------- */
 
+/* ZooKeeper's own client (wired.h) has recursive ones. */
 struct lock {
     struct fiber *holder;
+    int depth; /* how often it holds it */
+    bool recursive;
 };
 _Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "a lock lies in the place of a mutex");
 
@@ -23,8 +26,10 @@ static struct lock *lock_of(pthread_mutex_t *mutex) { return (struct lock *)(voi
 
 int sim_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 {
-    (void)attr;
-    lock_of(mutex)->holder = NULL;
+    int type = PTHREAD_MUTEX_NORMAL;
+    if (attr != NULL)
+        pthread_mutexattr_gettype(attr, &type);
+    *lock_of(mutex) = (struct lock){.recursive = type == PTHREAD_MUTEX_RECURSIVE};
     return 0;
 }
 
@@ -36,10 +41,35 @@ int sim_mutex_destroy(pthread_mutex_t *mutex)
 }
 
 /* Others may come first: where no lock is held, a thread can lose the processor. */
-static void maybe_preempt(void)
+void sim_preempt(void)
 {
     if (fiber_now->n_locks == 0 && chance(&world->random, world->preempt_permille))
         fiber_block(fiber_now, below(&world->random, 50));
+}
+
+static void take_lock(pthread_mutex_t *mutex, int depth)
+{
+    struct lock *lock = lock_of(mutex);
+    while (lock->holder != NULL)
+        fiber_block(mutex, -1);
+    lock->holder = fiber_now;
+    lock->depth = depth;
+    fiber_now->n_locks++;
+}
+
+static struct lock *own_lock(pthread_mutex_t *mutex)
+{
+    struct lock *lock = lock_of(mutex);
+    if (lock->holder != fiber_now)
+        world_break(world, "driver", "a thread unlocks a mutex that it does not hold");
+    return lock;
+}
+
+static void give_lock(pthread_mutex_t *mutex)
+{
+    own_lock(mutex)->holder = NULL;
+    fiber_now->n_locks--;
+    fiber_wake_one(mutex);
 }
 
 int sim_mutex_lock(pthread_mutex_t *mutex)
@@ -52,26 +82,20 @@ int sim_mutex_lock(pthread_mutex_t *mutex)
     }
     if (fiber_now->owner->child == fiber_now)
         world_break(world, "driver", "a child takes a lock of its parent's");
-    maybe_preempt();
-    if (lock->holder == fiber_now)
+    sim_preempt();
+    if (lock->holder == fiber_now && !lock->recursive)
         world_break(world, "driver", "a thread locks a mutex that it holds");
-    while (lock->holder != NULL)
-        fiber_block(mutex, -1);
-    lock->holder = fiber_now;
-    fiber_now->n_locks++;
+    if (lock->holder == fiber_now)
+        lock->depth++;
+    else
+        take_lock(mutex, 1);
     return 0;
 }
 
 int sim_mutex_unlock(pthread_mutex_t *mutex)
 {
-    struct lock *lock = lock_of(mutex);
-    if (fiber_now == NULL)
-        return 0;
-    if (lock->holder != fiber_now)
-        world_break(world, "driver", "a thread unlocks a mutex that it does not hold");
-    lock->holder = NULL;
-    fiber_now->n_locks--;
-    fiber_wake_one(mutex);
+    if (fiber_now != NULL && --own_lock(mutex)->depth == 0)
+        give_lock(mutex);
     return 0;
 }
 
@@ -93,13 +117,10 @@ int sim_cond_destroy(pthread_cond_t *cond)
 
 static bool wait_on(pthread_cond_t *cond, pthread_mutex_t *mutex, instant at_most)
 {
-    sim_mutex_unlock(mutex);
+    int depth = lock_of(mutex)->depth;
+    give_lock(mutex);
     bool woken = fiber_block(cond, at_most);
-    struct lock *lock = lock_of(mutex);
-    while (lock->holder != NULL)
-        fiber_block(mutex, -1);
-    lock->holder = fiber_now;
-    fiber_now->n_locks++;
+    take_lock(mutex, depth);
     return woken;
 }
 
@@ -267,16 +288,6 @@ static int make_descriptor(void)
         }
     abort();
 }
-
-/* All hosts are known. */
-int sim_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found)
-{
-    (void)name, (void)service, (void)hints;
-    *found = NULL;
-    return 0;
-}
-
-void sim_freeaddrinfo(struct addrinfo *found) { (void)found; }
 
 int sim_timerfd_create(int clock, int flags)
 {

@@ -5,8 +5,10 @@
 #undef poll
 #undef close
 #undef read
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +16,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <zookeeper/recordio.h>
 #include <zookeeper/zookeeper.h>
+#include <zookeeper/zookeeper.jute.h>
 
 /* wired.syms gives these names to what the client's objects call. */
 void real_free(void *p);
@@ -34,8 +38,6 @@ ssize_t real_send(int fd, const void *bytes, size_t size, int flags);
 ssize_t real_recv(int fd, void *bytes, size_t size, int flags);
 int real_close(int fd);
 int real_poll(struct pollfd *polled, nfds_t n, int timeout_ms);
-int real_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found);
-void real_freeaddrinfo(struct addrinfo *found);
 int real_clock_gettime(clockid_t clock, struct timespec *now);
 int real_gettimeofday(struct timeval *now, void *zone);
 time_t real_time(time_t *now);
@@ -44,15 +46,17 @@ double real_drand48(void);
 void real_srandom(unsigned seed);
 void real_srand48(long seed);
 int real_getpid(void);
-int real_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
-int real_mutex_destroy(pthread_mutex_t *mutex);
-int real_mutex_lock(pthread_mutex_t *mutex);
 int real_mutex_unlock(pthread_mutex_t *mutex);
-int real_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 int real_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
 int real_key_create(pthread_key_t *key, void (*end)(void *));
 void *real_getspecific(pthread_key_t key);
 int real_setspecific(pthread_key_t key, const void *value);
+
+int32_t heard_get_xid(void);
+int heard_deserialize_ReplyHeader(struct iarchive *ia, const char *tag, struct ReplyHeader *header);
+int heard_deserialize_WatcherEvent(struct iarchive *ia, const char *tag, struct WatcherEvent *event);
+void heard_close_buffer_iarchive(struct iarchive **ia);
+int heard_serialize_ReplyHeader(struct oarchive *oa, const char *tag, struct ReplyHeader *header);
 
 const bool client_is_real = true;
 
@@ -62,6 +66,7 @@ static struct world *world_now(void) { return fiber_now->owner->world; }
 
 static struct block {
     struct block *next, *before;
+    const struct block *mark; /* itself */
     size_t size;
     _Alignas(16) char bytes[];
 } blocks = {.next = &blocks, .before = &blocks};
@@ -71,7 +76,7 @@ void *real_malloc(size_t size)
     struct block *b = malloc(sizeof *b + size);
     if (b == NULL)
         abort();
-    *b = (struct block){.next = blocks.next, .before = &blocks, .size = size};
+    *b = (struct block){.next = blocks.next, .before = &blocks, .mark = b, .size = size};
     blocks.next->before = b;
     blocks.next = b;
     return b->bytes;
@@ -79,11 +84,15 @@ void *real_malloc(size_t size)
 
 static struct block *block_of(void *p) { return (struct block *)(void *)((char *)p - offsetof(struct block, bytes)); }
 
+/* The library may own it: then there is no mark before it. */
 void real_free(void *p)
 {
     if (p == NULL)
         return;
     struct block *b = block_of(p);
+    if (b->mark != b)
+        world_break(world_now(), "client", "it frees what is not its own");
+    b->mark = NULL;
     b->next->before = b->before;
     b->before->next = b->next;
     free(b);
@@ -262,7 +271,27 @@ static void settle(void *subject, uint64_t attempt)
     fiber_wake_all(polls_of(e->owner));
 }
 
-/* The last byte of an address is 1 and a server's number. */
+/* A client that spins is none of ours. */
+enum { ATTEMPTS_MAX = 400 };
+
+static struct attempts {
+    instant second;
+    int n;
+} attempts[CLIENTS_MAX];
+
+static void count_attempt(const struct client *c)
+{
+    struct attempts *a = &attempts[c->id];
+    instant second = c->world->agenda.now / 1000000;
+    if (second != a->second)
+        *a = (struct attempts){.second = second};
+    if (++a->n > ATTEMPTS_MAX && !c->adopts) /* which its program has opened, by a list of its own */
+        world_break(c->world, "client", "client %d connects %d times in a second", c->id, a->n);
+}
+
+/* Server N has the address 10.0.0.N + 1. */
+#define FIRST_ADDRESS UINT32_C(0x0a000001)
+
 int real_connect(int fd, const struct sockaddr *address, socklen_t size)
 {
     struct end *e = end_of(fd);
@@ -271,7 +300,8 @@ int real_connect(int fd, const struct sockaddr *address, socklen_t size)
     (void)size;
     if (e == NULL)
         return -1;
-    e->server = (int)(ntohl(in->sin_addr.s_addr) & 0xff) - 1;
+    count_attempt(e->owner);
+    e->server = (int)(ntohl(in->sin_addr.s_addr) - FIRST_ADDRESS);
     e->state = TRYING;
     agenda_add(&w->agenda, 2 * w->way + 50 + below(&w->random, 500), settle, e, ++e->attempts);
     errno = EINPROGRESS;
@@ -284,7 +314,7 @@ int real_getpeername(int fd, struct sockaddr *address, socklen_t *size)
     const struct end *e = end_of(fd);
     if (e == NULL)
         return -1;
-    in.sin_addr.s_addr = htonl(0x0a000001U + (uint32_t)e->owner->server);
+    in.sin_addr.s_addr = htonl(FIRST_ADDRESS + (uint32_t)e->owner->server);
     memcpy(address, &in, sizeof in);
     *size = sizeof in;
     return 0;
@@ -373,6 +403,9 @@ static int look(struct pollfd *polled, nfds_t n)
     return found;
 }
 
+/* The thread of a client that reads. */
+static const struct fiber *readers[CLIENTS_MAX];
+
 /* When the pollers of a client are woken next, whatever happens; 0: they are not. Most polls end long before. */
 static instant alarms[CLIENTS_MAX];
 
@@ -398,6 +431,7 @@ int real_poll(struct pollfd *polled, nfds_t n, int timeout_ms)
     struct client *c = fiber_now->owner;
     instant end = c->world->agenda.now + (instant)timeout_ms * 1000;
     int found = 0;
+    readers[c->id] = fiber_now;
     while ((found = look(polled, n)) == 0 && (timeout_ms < 0 || c->world->agenda.now < end)) {
         if (timeout_ms >= 0)
             set_alarm(c, end);
@@ -408,29 +442,60 @@ int real_poll(struct pollfd *polled, nfds_t n, int timeout_ms)
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* "10.0.0.N". */
-int real_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+/* Names are asked for at its opening and before it connects; how often it does beside that, at most. */
+enum { IDLE_QUESTIONS_MAX = 50 };
+
+static int questions[CLIENTS_MAX]; /* of one that is connected */
+
+static struct addrinfo *address_of(int server, struct addrinfo *next)
 {
     struct named {
         struct addrinfo info;
         struct sockaddr_in in;
     } *named = calloc(1, sizeof *named);
-    const char *last = strrchr(name, '.');
-    (void)service, (void)hints;
     if (named == NULL)
         abort();
-    named->in.sin_family = AF_INET;
-    named->in.sin_port = htons(2181);
-    named->in.sin_addr.s_addr = htonl(0x0a000000U + (uint32_t)(last != NULL ? atoi(last + 1) : 1));
+    named->in = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(2181)};
+    named->in.sin_addr.s_addr = htonl(FIRST_ADDRESS + (uint32_t)server);
     named->info = (struct addrinfo){.ai_family = AF_INET,
                                     .ai_socktype = SOCK_STREAM,
                                     .ai_addrlen = sizeof named->in,
-                                    .ai_addr = (struct sockaddr *)(void *)&named->in};
-    *found = &named->info;
+                                    .ai_addr = (struct sockaddr *)(void *)&named->in,
+                                    .ai_next = next};
+    return &named->info;
+}
+
+/* Is it an address, the server's number, or the one name of all that are known (program.c)? */
+static bool is_name_of(const struct client *c, const char *name, int server)
+{
+    struct in_addr address;
+    if (inet_pton(AF_INET, name, &address) == 1)
+        return ntohl(address.s_addr) == FIRST_ADDRESS + (uint32_t)server;
+    return c->one_name || server == atoi(name);
+}
+
+int sim_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    const struct client *c = fiber_now->owner;
+    const struct end *e = socket_of(c);
+    (void)service, (void)hints;
+    *found = NULL;
+    if (e != NULL && e->state == OPEN && !c->adopts && ++questions[c->id] > IDLE_QUESTIONS_MAX)
+        world_break(c->world, "client", "client %d is connected, and asks for names %d times", c->id, questions[c->id]);
+    for (int i = c->world->ensemble.n - 1; i >= 0; i--)
+        if ((c->hosts >> i & 1) != 0 && is_name_of(c, name, i))
+            *found = address_of(i, *found);
     return 0;
 }
 
-void real_freeaddrinfo(struct addrinfo *found) { free(found); }
+void sim_freeaddrinfo(struct addrinfo *found)
+{
+    while (found != NULL) {
+        struct addrinfo *next = found->ai_next;
+        free(found);
+        found = next;
+    }
+}
 
 /* --- clocks and chance -------------------------------------------------------------------------------------------- */
 
@@ -460,64 +525,11 @@ int real_getpid(void) { return fiber_now->owner->id + 1; }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-/* Some of its locks are recursive. */
-struct lock {
-    struct fiber *holder;
-    int depth;
-};
-_Static_assert(sizeof(struct lock) <= sizeof(pthread_mutex_t), "a lock lies in the place of a mutex");
-
-static struct lock *lock_of(pthread_mutex_t *mutex) { return (struct lock *)(void *)mutex; }
-
-int real_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
-{
-    (void)attr;
-    *lock_of(mutex) = (struct lock){0};
-    return 0;
-}
-
-int real_mutex_destroy(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-int real_mutex_lock(pthread_mutex_t *mutex)
-{
-    struct lock *lock = lock_of(mutex);
-    struct world *w = world_now();
-    if (lock->holder != fiber_now && fiber_now->n_locks == 0 && chance(&w->random, w->preempt_permille))
-        fiber_block(fiber_now, below(&w->random, 50));
-    while (lock->holder != NULL && lock->holder != fiber_now)
-        fiber_block(mutex, -1);
-    lock->holder = fiber_now;
-    fiber_now->n_locks += lock->depth++ == 0;
-    return 0;
-}
-
+/* It has steps of its own between two locks. */
 int real_mutex_unlock(pthread_mutex_t *mutex)
 {
-    struct lock *lock = lock_of(mutex);
-    if (lock->holder != fiber_now || --lock->depth > 0)
-        return 0;
-    lock->holder = NULL;
-    fiber_now->n_locks--;
-    fiber_wake_one(mutex);
-    return 0;
-}
-
-int real_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
-{
-    struct lock *lock = lock_of(mutex);
-    int depth = lock->depth;
-    lock->depth = 1;
-    real_mutex_unlock(mutex);
-    fiber_block(cond, -1);
-    while (lock->holder != NULL)
-        fiber_block(mutex, -1);
-    lock->holder = fiber_now;
-    lock->depth = depth;
-    fiber_now->n_locks++;
+    sim_mutex_unlock(mutex);
+    sim_preempt();
     return 0;
 }
 
@@ -570,6 +582,116 @@ int real_setspecific(pthread_key_t key, const void *value)
     return 0;
 }
 
+/* --- what it reads, and what it hands on ----------------------------------------------------------------------------
+ *
+ * Its thread that reads changes the list of watches; its thread that completes calls the library. Both read the same
+ * headers. A header of an event has the answer that it is of where ZooKeeper's servers have -1.
+ */
+
+enum { XIDS_MAX = 8192 };
+
+/* The requests that have no answer yet, by number; the client numbers those of all handles in one row. */
+static struct asked {
+    int32_t xid;
+    const struct answer *answer;
+} asked[XIDS_MAX];
+static int32_t last_xid;
+
+static struct asked *asked_by(int32_t xid) { return &asked[xid % XIDS_MAX]; }
+
+int32_t heard_get_xid(void)
+{
+    struct asked *a = asked_by(++last_xid);
+    *a = (struct asked){.xid = last_xid};
+    return last_xid;
+}
+
+void wired_answered(int32_t xid, const struct answer *a) { asked_by(xid)->answer = a; }
+
+int64_t wired_mark(const struct answer *event) { return -(int64_t)(uintptr_t)event; }
+
+/* The answer or event that the thread that completes is handing on. */
+static struct handing {
+    const struct iarchive *from; /* NULL: nothing */
+    enum in_kind kind;
+    const struct answer *answer;
+} handing[CLIENTS_MAX];
+
+/* Its thread is late now and then. */
+static void hand_on(const struct iarchive *from, enum in_kind kind, const struct answer *a)
+{
+    struct client *c = fiber_now->owner;
+    if (chance(&c->world->random, 50))
+        fiber_block(&handing[c->id], 1 + below(&c->world->random, c->world->inbox_delay));
+    handing[c->id] = (struct handing){from, kind, a};
+    client_hear(c, kind, a);
+}
+
+static void read_header(struct client *c, int32_t xid, const struct answer *marked)
+{
+    if (xid == XID_EVENT) {
+        c->n_unheard++;
+        io_read_event(c, marked);
+    } else if (xid > 0 && asked_by(xid)->answer != NULL) {
+        io_read_reply(c, asked_by(xid)->answer);
+    }
+}
+
+/* The client makes answers of its own, to requests that it gives up. */
+static void complete_header(const struct iarchive *ia, const struct ReplyHeader *header)
+{
+    fiber_now->owner->n_unheard -= header->xid == XID_EVENT;
+    if (header->xid > 0 && header->zxid != -1 && asked_by(header->xid)->answer != NULL)
+        hand_on(ia, IN_REPLY, asked_by(header->xid)->answer);
+}
+
+static const struct answer *marked;
+
+int heard_deserialize_ReplyHeader(struct iarchive *ia, const char *tag, struct ReplyHeader *header)
+{
+    struct client *c = fiber_now->owner;
+    int rc = deserialize_ReplyHeader(ia, tag, header);
+    marked = header->zxid < -1 ? (const struct answer *)(uintptr_t)-header->zxid : NULL;
+    header->zxid = header->zxid < -1 ? -1 : header->zxid;
+    if (fiber_now == readers[c->id])
+        read_header(c, header->xid, marked);
+    else
+        complete_header(ia, header);
+    return rc;
+}
+
+int heard_deserialize_WatcherEvent(struct iarchive *ia, const char *tag, struct WatcherEvent *event)
+{
+    int rc = deserialize_WatcherEvent(ia, tag, event);
+    bool session = event->type == ZOO_SESSION_EVENT;
+    if (fiber_now != readers[fiber_now->owner->id] && (!session || event->state == ZOO_CONNECTED_STATE))
+        hand_on(ia, session ? IN_CONNECTED : IN_EVENT, marked);
+    return rc;
+}
+
+void heard_close_buffer_iarchive(struct iarchive **ia)
+{
+    struct client *c = fiber_now->owner;
+    struct handing *h = &handing[c->id];
+    if (h->from == *ia && fiber_now != readers[c->id]) {
+        h->from = NULL;
+        client_heard(c, h->kind, h->answer);
+    }
+    close_buffer_iarchive(ia);
+}
+
+/* An event of the session: of the connection at hand, if it is about one. */
+int heard_serialize_ReplyHeader(struct oarchive *oa, const char *tag, struct ReplyHeader *header)
+{
+    struct client *c = fiber_now->owner;
+    struct ReplyHeader with = *header;
+    if (header->xid == XID_EVENT) {
+        c->n_unheard++;
+        with.zxid = wired_mark(frames_greeting(c));
+    }
+    return serialize_ReplyHeader(oa, tag, &with);
+}
+
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 void wired_forget(void)
@@ -579,7 +701,9 @@ void wired_forget(void)
     for (int i = 0; i < ENDS_MAX; i++)
         ends[i].kind = CLOSED;
     memset(alarms, 0, sizeof alarms);
-    n_values = 0;
+    memset(handing, 0, sizeof handing);
+    memset(attempts, 0, sizeof attempts);
+    last_xid = n_values = 0;
 }
 
 /* --- open and close ----------------------------------------------------------------------------------------------- */
@@ -588,21 +712,24 @@ zhandle_t *real_zookeeper_init2(const char *hosts, watcher_fn watcher, int timeo
                                 void *context, int flags, log_callback_fn log);
 int real_zookeeper_close(zhandle_t *zh);
 
+/* Without a function for it the log goes to standard error. */
+static void unlogged(const char *line) { (void)line; }
+
 zhandle_t *zookeeper_init2(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id, void *context,
                            int flags, log_callback_fn log)
 {
     struct client *c = fiber_now->owner;
-    struct world *w = c->world;
-    char known[SERVERS_MAX * 16] = "";
-    (void)hosts;
-    for (int i = 0; i < w->ensemble.n; i++)
-        if ((c->hosts >> i & 1) != 0)
-            sprintf(known + strlen(known), "%s10.0.0.%d:2181", *known != '\0' ? "," : "", i + 1);
-    if (!frames_open(c, known, timeout_ms)) {
+    c->n_unheard = 0;
+    questions[c->id] = INT_MIN; /* until the library says that it need not ask */
+    if (!frames_open(c, hosts, timeout_ms)) {
         errno = ENOMEM;
         return NULL;
     }
-    return real_zookeeper_init2(known, watcher, timeout_ms, id, context, flags, log);
+    zhandle_t *zh = real_zookeeper_init2(hosts, watcher, timeout_ms, id, context, flags, log != NULL ? log : unlogged);
+    if (chance(&c->world->random, c->world->calm ? 0 : 200)) /* its threads run before the call has returned */
+        fiber_block(c, below(&c->world->random, 300000));
+    questions[c->id] = 0;
+    return zh;
 }
 
 int zookeeper_close(zhandle_t *zh)

@@ -33,9 +33,17 @@ void frames_begin(struct client *c);
 void frames_take(struct client *c, const char *bytes, size_t size);
 void frames_end(struct client *c);
 
+/* The answer by which it was connected, last. */
+const struct answer *frames_greeting(const struct client *c);
+
 /* For the client, from its connection: bytes, its end, or its loss. */
 void wired_give(struct client *c, const void *bytes, size_t size);
 void wired_hang_up(struct client *c, bool reset);
+
+/* The answer to the request of this number goes to its client, and what an event's header has for it. */
+enum { XID_EVENT = -1 };
+void wired_answered(int32_t xid, const struct answer *a);
+int64_t wired_mark(const struct answer *event);
 
 /* io.c, for a client that is not the model's: it connects to a server; false: it is refused. Then what it sends. */
 bool io_connect(struct client *c, int server);
@@ -44,6 +52,10 @@ void io_ping(struct client *c);
 void io_set_watches(struct client *c, int64_t seen_zxid, const struct watched *watched, int n);
 void io_end_session(struct client *c);
 void io_hung_up(struct client *c);
+
+/* io.c: it reads an answer or an event, and changes its list of watches. */
+void io_read_reply(struct client *c, const struct answer *a);
+void io_read_event(struct client *c, const struct answer *a);
 
 /* frames.c: what io.c has for the client. */
 void wired_pong(struct client *c);

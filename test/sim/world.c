@@ -1,4 +1,5 @@
 #include "test/sim/laws.h"
+#include "test/sim/wired.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -741,7 +742,8 @@ static bool nothing_left(const struct world *w)
 
 static void judge_end(struct world *w, const struct client *c)
 {
-    if (!leaves_something(c))
+    bool dropped = client_is_real && c->adopts && c->closed; /* what was in flight on its handle (ZOOKEEPER-2894) */
+    if (!leaves_something(c) || dropped)
         return;
     memory_tell(c);
     if (!c->closed)

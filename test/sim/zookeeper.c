@@ -502,8 +502,12 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type
 
 static int code_of(const struct ticket *t, const struct answer *a)
 {
+    const struct client *c = t->zh->client;
     if (a == NULL)
-        return t->zh->client->auth_failed ? ZAUTHFAILED : ZCONNECTIONLOSS;
+        return c->auth_failed  ? ZAUTHFAILED
+               : c->expired    ? ZSESSIONEXPIRED
+               : c->by_silence ? ZOPERATIONTIMEOUT
+                               : ZCONNECTIONLOSS;
     switch (a->error) {
     case Z_OK:
         return ZOK;
