@@ -7,7 +7,7 @@ bashcompletiondir = $(datadir)/bash-completion/completions
 EXTRA_DIST += %D%/completion/paddock
 paddock_CPPFLAGS = $(library_cppflags)
 paddock_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS)
-paddock_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS)
+paddock_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS) $(PDK_ONE_CLIENT)
 paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 # For the tests: in a build tree libtool's paddock is a script, of thirteen processes a call.
 if WITH_TESTS

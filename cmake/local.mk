@@ -6,9 +6,10 @@ CLEANFILES += %D%/paddock-config.cmake
 
 # Not past symbolic links, of which another machine may have none.
 relative = $$(realpath -ms --relative-to="$(cmakedir)" "$(1)")
+empty =
+space = $(empty) $(empty)
 cmake_edits = -e "s,@LIBDIR_FROM_HERE@,$(call relative,$(libdir))," \
 	-e "s,@INCLUDEDIR_FROM_HERE@,$(call relative,$(includedir))," \
-	-e 's,[@]PDK_ZOOKEEPER_DIR@,$(addsuffix ;,$(PDK_ZOOKEEPER_DIR)),' \
-	-e 's,[@]SECURITY_LIBS@,$(subst ; ,;,$(addsuffix ;,$(SECURITY_LIBS))),'
+	-e 's,[@]ZOOKEEPER_LIBS@,$(subst $(space),;,$(strip $(ZOOKEEPER_LIBS))),'
 %D%/paddock-config.cmake: %D%/paddock-config.cmake.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && sed $(cmake_edits) $< >$@

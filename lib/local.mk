@@ -87,7 +87,7 @@ simulated_sources = \
 noinst_LTLIBRARIES += libpaddock_all.la
 libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
 libpaddock_all_la_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS) -fvisibility=hidden
-libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(SECURITY_LIBS) $(JANSSON_LIBS)
+libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 libpaddock_all_la_SOURCES = $(simulated_sources) \
 	%D%/alloc.c %D%/alloc.h \
 	%D%/assert.h \

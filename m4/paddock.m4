@@ -118,12 +118,114 @@ AC_DEFUN([PDK_COMPILE_FLAG], [
   AS_VAR_POPDEF([cache])
 ])
 
-# PDK_SECURITY(NAME, FUNCTION, HEADER, LIBRARIES, DEBIAN-PACKAGE): when ZooKeeper's client has FUNCTION, define
-# PDK_WITH_NAME and add LIBRARIES to SECURITY_LIBS. The client's header shows none of that: it depends on macros that
-# the client's own build has set.
+# PDK_ZOOKEEPER: ZooKeeper's C client. The variables ZOOKEEPER_CFLAGS and ZOOKEEPER_LIBS of the user come first, then
+# --with-zookeeper, then what the compiler finds. ZOOKEEPER_LIBS becomes all that a program needs to link with the
+# client. The build for a single thread has no zoo_create().
+AC_DEFUN([PDK_ZOOKEEPER], [
+  AC_ARG_VAR([ZOOKEEPER_CFLAGS], [compiler flags for ZooKeeper's C client])
+  AC_ARG_VAR([ZOOKEEPER_LIBS], [linker flags for ZooKeeper's C client and for all that it needs])
+  pdk_zookeeper_libs=$ZOOKEEPER_LIBS
+  pdk_zookeeper_clients="-lzookeeper_mt -lzookeeper"
+  pdk_zookeeper_dir=
+  pdk_zookeeper_place=
+  AS_CASE([$with_zookeeper],
+    [yes], [],
+    [/*], [
+      AS_IF([test -z "$ZOOKEEPER_CFLAGS"], [ZOOKEEPER_CFLAGS="-I$with_zookeeper/include"])
+      AS_IF([test -z "$ZOOKEEPER_LIBS"], [PDK_ZOOKEEPER_PREFIX])],
+    [AC_MSG_ERROR([--with-zookeeper takes the absolute path of a directory])])
+  PDK_ZOOKEEPER_HEADER([zookeeper/zookeeper.h], [zookeeper/zookeeper.h], [libzookeeper-mt-dev])
+  AC_CACHE_CHECK([for ZooKeeper's threaded C client], [pdk_cv_zookeeper_libs], [
+    pdk_cv_zookeeper_libs=no
+    AS_IF([test -n "$pdk_zookeeper_libs"],
+      [PDK_LINKS([zoo_create zoo_acreate2], [$pdk_zookeeper_libs], [pdk_cv_zookeeper_libs=$pdk_zookeeper_libs])],
+      [PDK_ZOOKEEPER_SEARCH])])
+  ZOOKEEPER_LIBS=$pdk_cv_zookeeper_libs
+  AS_IF([test "$ZOOKEEPER_LIBS" != no], [],
+    [test -n "$pdk_zookeeper_libs"],
+      [AC_MSG_ERROR([ZOOKEEPER_LIBS is "$pdk_zookeeper_libs", which has no threaded client of 3.5 or later, or not all that the client needs])],
+    [PDK_MISSING([ZooKeeper's threaded C client, 3.5 or later$pdk_zookeeper_place (-lzookeeper_mt, -lzookeeper -lhashtable or -lzookeeper, each also with -lssl -lcrypto and -lsasl2),], [libzookeeper-mt-dev])])
+  # A client that is an archive goes into our shared library, which hides it. A program that calls the client itself
+  # links our archive then (libtool's -static), lest it have two clients, with a log level each.
+  AS_IF([test "$enable_shared" != no], [
+    AC_CACHE_CHECK([how a shared library has it], [pdk_cv_zookeeper_shared], [
+      pdk_save_CFLAGS=$CFLAGS
+      CFLAGS="$CFLAGS -fPIC -shared"
+      PDK_LINKS([zoo_create zoo_acreate2], [$ZOOKEEPER_LIBS],
+        [AS_CASE([$pdk_symbols], [*" T zoo_create"*], [pdk_cv_zookeeper_shared=copy], [pdk_cv_zookeeper_shared=shared])],
+        [pdk_cv_zookeeper_shared=no])
+      CFLAGS=$pdk_save_CFLAGS])
+    AS_CASE([$pdk_cv_zookeeper_shared],
+      [no], [AC_MSG_ERROR([ZooKeeper's C client ($ZOOKEEPER_LIBS) was built without -fPIC: build it with that, or configure with --disable-shared])],
+      [copy], [PDK_ONE_CLIENT=-static])])
+  AC_SUBST([PDK_ONE_CLIENT])
+  AC_SUBST([PDK_ZOOKEEPER_RPATH])
+])
+
+# PDK_ZOOKEEPER_PREFIX: the clients in the directory of libraries of --with-zookeeper, and no others.
+AC_DEFUN([PDK_ZOOKEEPER_PREFIX], [
+  pdk_zookeeper_clients=
+  pdk_zookeeper_place=", in $with_zookeeper/lib or $with_zookeeper/lib64"
+  for pdk_dir in lib lib64; do
+    test -z "$pdk_zookeeper_clients" || break
+    pdk_zookeeper_dir="-L$with_zookeeper/$pdk_dir "
+    for pdk_file in "$with_zookeeper/$pdk_dir"/libzookeeper_mt.@<:@as@:>@*; do
+      test ! -f "$pdk_file" || pdk_zookeeper_clients="$pdk_zookeeper_clients -lzookeeper_mt"
+    done
+    for pdk_file in "$with_zookeeper/$pdk_dir"/libzookeeper.@<:@as@:>@*; do
+      test ! -f "$pdk_file" || pdk_zookeeper_clients="$pdk_zookeeper_clients -lzookeeper"
+    done
+    # libtool notes where a shared library is, in what is built with it.
+    for pdk_file in "$with_zookeeper/$pdk_dir"/libzookeeper*.so; do
+      test ! -f "$pdk_file" || PDK_ZOOKEEPER_RPATH="-R$with_zookeeper/$pdk_dir"
+    done
+  done
+])
+
+# PDK_ZOOKEEPER_HEADER(HEADER, NAME-WHERE-MISSING, DEBIAN-PACKAGE)
+AC_DEFUN([PDK_ZOOKEEPER_HEADER], [
+  pdk_save_CPPFLAGS=$CPPFLAGS
+  CPPFLAGS="$ZOOKEEPER_CFLAGS $CPPFLAGS"
+  AC_CHECK_HEADER([$1], [], [PDK_MISSING([$2], [$3])])
+  CPPFLAGS=$pdk_save_CPPFLAGS
+])
+
+# PDK_ZOOKEEPER_SEARCH: the first of the clients that links, with the least after it.
+AC_DEFUN([PDK_ZOOKEEPER_SEARCH], [
+  pdk_system=" -lpthread -lm -ldl"
+  for pdk_client in -lzookeeper_mt "-lzookeeper -lhashtable" -lzookeeper; do
+    AS_CASE([" $pdk_zookeeper_clients "], [*" ${pdk_client%% *} "*], [], [continue])
+    for pdk_after in "" "$pdk_system" " -lssl -lcrypto$pdk_system" " -lsasl2$pdk_system" " -lssl -lcrypto -lsasl2$pdk_system"; do
+      PDK_LINKS([zoo_create zoo_acreate2], [$pdk_zookeeper_dir$pdk_client$pdk_after],
+        [pdk_cv_zookeeper_libs=$pdk_zookeeper_dir$pdk_client$pdk_after
+         break 2])
+    done
+  done
+])
+
+# PDK_LINKS(FUNCTIONS, LIBRARIES, IF-SO, IF-NOT): whether a program that calls the functions links. pdk_symbols has what
+# nm says of it.
+AC_DEFUN([PDK_LINKS], [
+  pdk_save_LIBS=$LIBS
+  LIBS="$2 $LIBS"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([m4_foreach_w([pdk_name], [$1], [char pdk_name[](void);
+])int calls(void);
+int calls(void) { return m4_foreach_w([pdk_name], [$1], [pdk_name[]() + ])0; }
+int main(void) { return calls(); }])], [pdk_links=yes pdk_symbols=`$NM conftest$ac_exeext 2>&AS_MESSAGE_LOG_FD`],
+    [pdk_links=no])
+  LIBS=$pdk_save_LIBS
+  AS_IF([test "$pdk_links" = yes], [$3], [$4])
+])
+
+# PDK_SECURITY(NAME, FUNCTION, FUNCTION-OF-LIBRARIES, HEADER, LIBRARIES, DEBIAN-PACKAGE): when ZooKeeper's client has
+# FUNCTION, define PDK_WITH_NAME, and add LIBRARIES to ZOOKEEPER_LIBS where they are not among them. The client's header
+# shows none of that: it depends on macros that the client's own build has set.
 AC_DEFUN([PDK_SECURITY], [
-  AC_CHECK_LIB([zookeeper_mt], [$2], [
-    AC_CHECK_HEADER([$3], [], [PDK_MISSING([$3, for the $1 that ZooKeeper's client has,], [$5])])
+  AC_MSG_CHECKING([whether ZooKeeper's client has $1])
+  PDK_LINKS([$2], [$ZOOKEEPER_LIBS], [
+    AC_MSG_RESULT([yes])
+    PDK_ZOOKEEPER_HEADER([$4], [$4, for the $1 that ZooKeeper's client has,], [$6])
     AC_DEFINE([PDK_WITH_$1], [1], [ZooKeeper's client has $1.])
-    SECURITY_LIBS="$SECURITY_LIBS $4"])
+    PDK_LINKS([$3], [$ZOOKEEPER_LIBS], [], [ZOOKEEPER_LIBS="$ZOOKEEPER_LIBS $5"])],
+    [AC_MSG_RESULT([no])])
 ])

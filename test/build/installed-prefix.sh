@@ -156,20 +156,22 @@ command -v "$PKG_CONFIG" >/dev/null || skip "pkg-config is missing"
 fact "the README's lines of C are examples/mutex.c" readme_shows_the_example
 fact "make install" install_all
 fact "no link in what is installed to be read leads nowhere" links_lead_somewhere
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2086
 {
     fact "every example compiles as strict C11" compiles c11
     fact "and as GNU's C11" compiles gnu11
     fact "fenced_store links with the shared library and with ZooKeeper's client" build fenced_store fenced_store \
-        "$examples/fenced_store_demo.c" $(says --libs) -lzookeeper_mt
+        "$examples/fenced_store_demo.c" $(says --libs) $PADDOCK_ZOOKEEPER_LIBS
     fact "mutex.c links with the shared library" build mutex mutex $(says --libs)
     fact "leader.c links with the shared library" build leader leader $(says --libs)
     fact "async.c links with the shared library" build async async $(says --libs)
     fact "loop.c links with the shared library" build loop loop $(says --libs)
     fact "nightly.c links with the shared library" build nightly nightly $(says --libs)
-    fact "adopt.c links with the shared library and with ZooKeeper's client" build adopt adopt $(says --libs) -lzookeeper_mt
-    fact "session_store.c links with both, too" build session_store session_store $(says --libs) -lzookeeper_mt
-    fact "mutex.c links statically" build mutex mutex-static -static $(says --static --libs)
+    fact "adopt.c links with the shared library and with ZooKeeper's client" build adopt adopt $(says --libs) $PADDOCK_ZOOKEEPER_LIBS
+    fact "session_store.c links with both, too" build session_store session_store $(says --libs) $PADDOCK_ZOOKEEPER_LIBS
+    static=$(says --static --libs)
+    if have_archives $static; then static="-static $static"; else static=$(echo "$static" | sed 's/-lpaddock/-l:libpaddock.a/'); fi
+    fact "mutex.c links statically" build mutex mutex-static $static
 }
 fact "the unit of an elected daemon finds the command in any directory of PATH" unit_finds_the_command
 if command -v systemd-analyze >/dev/null; then

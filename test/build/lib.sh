@@ -28,3 +28,9 @@ verdict() {
     fi
     echo "ok - $1"
 }
+
+# have_archives FLAG...: each library among the linker's flags has an archive, for -static. Cyrus SASL, for one, may not.
+have_archives() {
+    echo 'int main(void) { return 0; }' >"$tmp/empty.c"
+    ${PADDOCK_CC:-cc} -static -o "$tmp/empty" "$tmp/empty.c" "$@" >/dev/null 2>&1
+}

@@ -12,7 +12,7 @@ server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
+	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/run_record.c %D%/unstable \
 	test/proof/affected test/proof/result test/proof/run test/proof/stages test/proof/tables
@@ -28,6 +28,10 @@ dist-hook:
 # Other compilers, C libraries and options.
 portability:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/portability
+
+# Each build of ZooKeeper's C client.
+check-clients:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check-clients $(CLIENTS)
 
 # What the analyzers of gcc, clang and cppcheck say of the sources.
 check-analyzers: paddock$(EXEEXT)
@@ -79,6 +83,6 @@ check-core-coverage:
 	$(MAKE) -j$(COMPUTING_JOBS) check check_PROGRAMS='$(core_programs)' TESTS='$(core_programs)'
 	$(MAKE) coverage COVERAGE_OF=--core
 
-.PHONY: assertions-cost check-analyzers check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
+.PHONY: assertions-cost check-analyzers check-clients check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
 	check-sanitized-quick check-sanitized-quick-programs check-valgrind coverage \
 	portability proof
