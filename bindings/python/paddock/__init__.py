@@ -1,0 +1,104 @@
+"""Distributed locks on ZooKeeper: the Python binding of libpaddock.
+
+    with paddock.Client("127.0.0.1:2181") as client:
+        with client.mutex("/locks/report") as held:
+            write_report(token=held.token)
+
+All times are in seconds. Errors are subclasses of Error. doc/python.md is the manual; <paddock/lock.h> and its like
+have the promises and the traps.
+
+The library is libpaddock.so, or the file that PADDOCK_LIBRARY of the environment names.
+"""
+from ._barrier import Barrier, DoubleBarrier
+from ._client import Client, SessionState
+from ._errors import (
+    Access,
+    AuthFailed,
+    Busy,
+    Cancelled,
+    Closed,
+    Conflict,
+    Deadlock,
+    Disconnected,
+    Done,
+    Error,
+    Exhausted,
+    Expired,
+    Forked,
+    InvalidAcl,
+    InvalidArgument,
+    InvalidPath,
+    InvalidRecord,
+    Limit,
+    Lost,
+    Mixed,
+    NoMemory,
+    NotFound,
+    NotHeld,
+    NotSupported,
+    Refused,
+    ShortTimeout,
+    Stale,
+    System,
+    TimedOut,
+    Tls,
+    UnknownHost,
+    UnknownOutcome,
+)
+from ._leader import Leader, Term
+from ._library import ffi as _ffi
+from ._library import lib as _lib
+from ._locks import Held, Lock, Mutex, Options, RWLock, Semaphore, State
+from ._once import Once, Run
+
+__version__: str = _ffi.string(_lib.pdk_version()).decode()
+
+__all__ = [
+    "Access",
+    "AuthFailed",
+    "Barrier",
+    "Busy",
+    "Cancelled",
+    "Client",
+    "Closed",
+    "Conflict",
+    "Deadlock",
+    "Disconnected",
+    "Done",
+    "DoubleBarrier",
+    "Error",
+    "Exhausted",
+    "Expired",
+    "Forked",
+    "Held",
+    "InvalidAcl",
+    "InvalidArgument",
+    "InvalidPath",
+    "InvalidRecord",
+    "Leader",
+    "Limit",
+    "Lock",
+    "Lost",
+    "Mixed",
+    "Mutex",
+    "NoMemory",
+    "NotFound",
+    "NotHeld",
+    "NotSupported",
+    "Once",
+    "Options",
+    "RWLock",
+    "Refused",
+    "Run",
+    "Semaphore",
+    "SessionState",
+    "ShortTimeout",
+    "Stale",
+    "State",
+    "System",
+    "Term",
+    "TimedOut",
+    "Tls",
+    "UnknownHost",
+    "UnknownOutcome",
+]
