@@ -36,6 +36,11 @@ class Errors(unittest.TestCase):
         for ours, theirs in ((paddock.TimedOut, TimeoutError), (paddock.Access, PermissionError)):
             self.assertTrue(issubclass(ours, theirs))
 
+    def test_each_function_is_looked_up_at_the_import(self) -> None:
+        """A finalizer that looks one up inside another look-up would wait for itself: cffi has a lock there."""
+        self.assertIn("pdk_lock_free", dir(lib))
+        self.assertEqual([name for name in dir(lib) if name not in vars(lib)], [])
+
 
 if __name__ == "__main__":
     unittest.main()
