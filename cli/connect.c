@@ -26,14 +26,19 @@ static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client *
     return pdk__cli_opener_take(opener, &rc, c, unmade) ? rc : PDK_ETIMEDOUT;
 }
 
-int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
+int pdk__cli_connect_dispatched(const struct pdk__cli_options *o, pdk_client **c)
 {
     int64_t deadline = pdk__cli_now_ms() + o->connect_ms;
     pdk__cli_signals_end_first();
-    pdk_client_options_set_dispatch(o->client, false);
     int rc = make(o, deadline, c);
     int64_t left = deadline - pdk__cli_now_ms();
     return rc == 0 ? pdk_client_wait(*c, left > 0 ? left : 0) : rc;
+}
+
+int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
+{
+    pdk_client_options_set_dispatch(o->client, false);
+    return pdk__cli_connect_dispatched(o, c);
 }
 
 /* On the thread of the callbacks. */

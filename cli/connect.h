@@ -7,6 +7,9 @@
 /* Create a client and wait until it is connected. *C is the caller's, to be freed, also when this fails. */
 int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c);
 
+/* The same, for a program that dispatches the callbacks itself from then on. */
+int pdk__cli_connect_dispatched(const struct pdk__cli_options *o, pdk_client **c);
+
 /* Before pdk__cli_connect(): if O is verbose, each outage is told while the client is there, as for a lock's queue. */
 void pdk__cli_connect_tell(const struct pdk__cli_options *o);
 

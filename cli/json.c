@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { DELETE = 0x7f }; /* the one control character that jansson leaves as it is */
 
@@ -22,19 +23,42 @@ void pdk__cli_json_text(json_t *object, const char *key, const char *text)
 
 void pdk__cli_json_append(json_t *array, const char *text) { json_array_append_new(array, string(text)); }
 
-int pdk__cli_json_print(json_t *object)
+/* TEXT without its control characters, and a newline. */
+static char *escape(const char *text, size_t *size)
+{
+    static const char escaped[] = "\\u007f";
+    size_t length = strlen(text), n = 0;
+    for (const char *at = text; *at != '\0'; at++)
+        n += *at == DELETE;
+    char *line = malloc(length + n * (sizeof escaped - 2) + 1), *to = line;
+    for (const char *at = text; line != NULL && *at != '\0'; at++)
+        if (*at != DELETE)
+            *to++ = *at;
+        else
+            to = (char *)memcpy(to, escaped, sizeof escaped - 1) + sizeof escaped - 1;
+    if (line == NULL)
+        return NULL;
+    *to++ = '\n';
+    *size = (size_t)(to - line);
+    return line;
+}
+
+char *pdk__cli_json_line(json_t *object, size_t *size)
 {
     char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
-    for (const char *at = text; at != NULL && *at != '\0'; at++)
-        if (*at != DELETE)
-            putchar(*at);
-        else
-            fputs("\\u007f", stdout);
-    putchar('\n');
-    bool written = text != NULL && fflush(stdout) == 0 && !ferror(stdout);
-    if (!written)
-        pdk__cli_message("%s", text != NULL ? "cannot write to standard output" : pdk_strerror(PDK_ENOMEM));
+    char *line = text != NULL ? escape(text, size) : NULL;
     free(text);
     json_decref(object);
+    return line;
+}
+
+int pdk__cli_json_print(json_t *object)
+{
+    size_t size = 0;
+    char *line = pdk__cli_json_line(object, &size);
+    bool written = line != NULL && fwrite(line, 1, size, stdout) == size && fflush(stdout) == 0 && !ferror(stdout);
+    if (!written)
+        pdk__cli_message("%s", line != NULL ? "cannot write to standard output" : pdk_strerror(PDK_ENOMEM));
+    free(line);
     return written ? 0 : STATUS_INTERNAL;
 }

@@ -9,8 +9,12 @@
 void pdk__cli_json_text(json_t *object, const char *key, const char *text);
 void pdk__cli_json_append(json_t *array, const char *text);
 
-/* Print OBJECT in one line, and release it. All that is not ASCII is escaped, and so are control characters: the line
- * may meet a terminal before it meets a program. Returns 0 or an exit status, already explained. */
+/* OBJECT in one line with its newline, of *SIZE bytes; OBJECT is released. The caller frees it. All that is not ASCII
+ * is escaped, and so are control characters: the line may meet a terminal before it meets a program. NULL when memory
+ * is out. */
+char *pdk__cli_json_line(json_t *object, size_t *size);
+
+/* Print that line. Returns 0 or an exit status, already explained. */
 int pdk__cli_json_print(json_t *object);
 
 #endif

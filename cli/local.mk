@@ -35,6 +35,7 @@ paddock_SOURCES = \
 	%D%/credentials.c %D%/credentials.h \
 	%D%/look/diagnosis.c %D%/look/diagnosis.h \
 	%D%/look/doctor.c \
+	%D%/run/dialogue.c %D%/run/dialogue.h \
 	%D%/run/elect.c \
 	%D%/look/findings.c %D%/look/findings.h \
 	%D%/look/graph.c %D%/look/graph.h \
@@ -49,6 +50,8 @@ paddock_SOURCES = \
 	%D%/run/job.c %D%/run/job.h \
 	%D%/json.c %D%/json.h \
 	%D%/run/page.c %D%/run/page.h \
+	%D%/run/line_input.c %D%/run/line_input.h \
+	%D%/run/line_output.c %D%/run/line_output.h \
 	%D%/run/listen.c %D%/run/listen.h \
 	%D%/look/last_run.c %D%/look/last_run.h \
 	%D%/look/listing.c %D%/look/listing.h \
@@ -71,6 +74,8 @@ paddock_SOURCES = \
 	%D%/look/quota.c %D%/look/quota.h \
 	%D%/run/recipe.c %D%/run/recipe.h \
 	%D%/run/relay.c %D%/run/relay.h \
+	%D%/run/request.c %D%/run/request.h \
+	%D%/run/request_options.c %D%/run/request_options.h \
 	%D%/run/runner.c %D%/run/runner.h \
 	%D%/screen.c %D%/screen.h \
 	%D%/security.c %D%/security.h \

@@ -10,6 +10,17 @@
 #include <strings.h>
 #include <time.h>
 
+bool pdk__cli_number_ms(double seconds, int64_t *ms)
+{
+    double exact = seconds * 1000;
+    if (!(seconds >= 0 && seconds <= 1e9))
+        return false;
+    *ms = (int64_t)exact;
+    if ((double)*ms < exact)
+        ++*ms;
+    return true;
+}
+
 bool pdk__cli_number_seconds(const char *text, int64_t *ms)
 {
     char *end;
@@ -17,13 +28,7 @@ bool pdk__cli_number_seconds(const char *text, int64_t *ms)
     if (*text == '\0' || strspn(text, "0123456789.") != strlen(text) || strpbrk(text, "0123456789") == NULL)
         return false;
     double value = strtod(text, &end);
-    if (*end != '\0' || value > 1e9)
-        return false;
-    double exact = value * 1000;
-    *ms = (int64_t)exact;
-    if ((double)*ms < exact)
-        ++*ms;
-    return true;
+    return *end == '\0' && pdk__cli_number_ms(value, ms);
 }
 
 bool pdk__cli_number_period(const char *text, int64_t *ms)

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Seconds with decimals, as ".5" or "10", to milliseconds, rounded up: only zero is zero. */
+/* Seconds, from 0 to a billion, to milliseconds, rounded up: only zero is zero. */
+bool pdk__cli_number_ms(double seconds, int64_t *ms);
+
+/* Seconds with decimals, as ".5" or "10", to milliseconds likewise. */
 bool pdk__cli_number_seconds(const char *text, int64_t *ms);
 
 /* A whole number between LOW and HIGH. */

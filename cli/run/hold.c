@@ -2,6 +2,7 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/run/acquisition.h"
+#include "cli/run/dialogue.h"
 #include "cli/run/wait_line.h"
 #include "cli/signals.h"
 #include "lib/assert.h"
@@ -15,12 +16,15 @@
 #include <unistd.h>
 
 static const char usage[] = "Usage: paddock hold [OPTION]... PATH\n"
+                            "       paddock hold --json [OPTION]... [PATH]\n"
                             "Take the lock PATH (-n: only if it is free now), print its token in a line, and\n"
                             "hold it until standard input ends or a signal (HUP, INT, TERM) comes. For\n"
-                            "scripts that keep a lock across several commands, and for co-processes.\n";
+                            "scripts that keep a lock across several commands, and for co-processes.\n"
+                            "With --json: as many locks as a program requests, in lines; see hold-json.md.\n";
 
 static const char notes[] = "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
-                            "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n";
+                            "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n"
+                            "With --json an event tells of a lock; 70 when its reader is gone or too slow.\n";
 
 enum { LATE_MS = 1000 };
 
@@ -28,6 +32,7 @@ struct hold {
     struct pdk__cli_options options;
     struct pdk__cli_acquisition acquisition;
     struct pdk__cli_wait_line *queue;
+    bool json;
     int signals;
     int gave_up;     /* the signal that came before the lock, or while the servers did not confirm its release */
     int64_t left_ms; /* when it began to leave; 0: not yet */
@@ -38,9 +43,21 @@ struct hold {
     bool reported_revoked;
 };
 
+/* A program on standard input may ask for every lock. Options that choose a lock or its wait are about PATH. */
+static int check_no_path(struct pdk__cli_options *o)
+{
+    o->path = "";
+    if (o->mode != MODE_MUTEX || o->count > 0 || o->limit > 0 || o->limit_from != NULL || o->n_also > 0 ||
+        o->wait_ms != PDK_FOREVER)
+        return pdk__cli_usage("hold: -s, -x, -N, --limit, --limit-from, -l, -n and -w need a PATH");
+    return pdk__cli_options_ensemble(o);
+}
+
 static int check(struct pdk__cli_options *o)
 {
     struct hold *h = PDK__MEMBER(o, struct hold, options);
+    if (h->json && h->options.words[0] == NULL)
+        return check_no_path(&h->options);
     int status = pdk__cli_options_path(&h->options, h->options.words[0]);
     if (status == 0 && h->options.words[1] != NULL)
         return pdk__cli_usage("hold: one path, and no command: '%s'", h->options.words[1]);
@@ -169,9 +186,8 @@ static int outcome(struct hold *h, const char *text, int status)
     return status;
 }
 
-static int run(struct pdk__cli_options *o)
+static int hold_one(struct hold *h)
 {
-    struct hold *h = PDK__MEMBER(o, struct hold, options);
     char text[PDK__CLI_INCIDENT];
     sigset_t set;
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
@@ -194,11 +210,21 @@ static int run(struct pdk__cli_options *o)
     return outcome(h, text, status);
 }
 
+static int run(struct pdk__cli_options *o)
+{
+    struct hold *h = PDK__MEMBER(o, struct hold, options);
+    return h->json ? pdk__cli_dialogue_run(&h->options) : hold_one(h);
+}
+
+static const struct pdk__cli_option own_options[] = {
+    {"json", 0, KIND_FLAG, .at = offsetof(struct hold, json), .help = "requests and events, JSON objects in lines"},
+    {0}};
+
 static const struct pdk__cli_verb verb = {
     "hold",
     usage,
     notes,
-    {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_ensemble_options,
+    {own_options, pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_ensemble_options,
      pdk__cli_grant_options, pdk__cli_label_options, pdk__cli_node_options, pdk__cli_no_once_options},
     .ends = true,
     .check = check,

@@ -1,7 +1,7 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/once %D%/outage \
+	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/hold_json %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/once %D%/outage \
 	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
 cli_scripts = %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
 else
@@ -18,6 +18,7 @@ libpaddock_test_a_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_elect_SOURCES = %D%/test_elect.c
 %C%_graph_SOURCES = %D%/test_graph.c
 %C%_hold_SOURCES = %D%/test_hold.c
+%C%_hold_json_SOURCES = %D%/test_hold_json.c
 %C%_lease_SOURCES = %D%/test_lease.c
 %C%_listing_SOURCES = %D%/test_listing.c
 %C%_lock_SOURCES = %D%/test_lock.c
