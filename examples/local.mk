@@ -20,6 +20,7 @@ EXTRA_DIST += %D%/contest
 # Installed to be read: those that are one idea each.
 examplesdir = $(docdir)/%D%
 dist_examples_DATA = \
-	%D%/adopt.c %D%/async.c %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c \
+	%D%/adopt.c %D%/async.c %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c %D%/hold.go \
 	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/mutex.cc %D%/paddock-elect.service %D%/paddock-leader.service \
 	%D%/nightly.c %D%/session_store.c
+dist_examples_SCRIPTS = %D%/hold.sh

@@ -318,7 +318,6 @@ static void start_read_by(const char *reader)
              program_built("uninstalled/paddock"), reader);
     program_start(&c, ARGS("sh", "-c", script), PROGRAM_INPUT | PROGRAM_OUTPUT | PROGRAM_ERRORS);
     program_say(&c, "{\"id\":1,\"do\":\"lock\",\"path\":\"%s\"}", path);
-    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
 }
 
 /* It is stopped until it gets SIGCONT. Returns its number. */
@@ -328,6 +327,7 @@ static pid_t start_slow(void)
     CHECK_WITHIN(GENEROUS, strchr(c.out, '\n') != NULL);
     pid_t reader = (pid_t)atoi(c.out);
     CHECK_WITHIN(GENEROUS, cli_stopped(reader));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
     return reader;
 }
 
