@@ -344,6 +344,60 @@ static void unconfirmed(void)
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
+/* A write whose answer never comes. The handle's thread, which would say so, is kept in the application's watcher. */
+static _Atomic int answer;
+
+static void write_told(int code, void *arg) { *(_Atomic int *)arg = code; }
+
+static void begin_to_write(void)
+{
+    char record[64];
+    path = fixture_path();
+    snprintf(record, sizeof record, "%s-record", path);
+    open_handle(fixture.hosts, 2000);
+    CHECK_WITHIN(LONG_MS, told("connected "));
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = fixture_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk_write write = {.kind = PDK_WRITE_DELETE, .path = record, .version = -1};
+    struct pdk__proxy_rule rule = {.op = PDK__OP_MULTI, .act = PDK__SWALLOW_REPLY};
+    int swallowed = pdk__proxy_rule(fixture.proxy, &rule);
+    answer = 1;
+    CHECK_RC(pdk_guarded_write_async(m, &write, write_told, (void *)&answer), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, swallowed) == 1);
+    hold_watcher = true;
+}
+
+static void end_written(void)
+{
+    hold_watcher = false;
+    CHECK_RC(pdk_lock_free(m), 0);
+    zookeeper_close(zh);
+    CHECK_RC(pdk_client_free(c), 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
+}
+
+static void answers_at_its_close(void)
+{
+    begin_to_write();
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, watcher_held);
+    CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
+    CHECK_EQ(answer, PDK_EUNKNOWN);
+    end_written();
+}
+
+static void answers_when_over(void)
+{
+    begin_to_write();
+    CHECK_EQ(zoo_add_auth(zh, "no-such-scheme", "", 0, NULL, NULL), ZOK);
+    CHECK_WITHIN(LONG_MS, watcher_held);
+    CHECK_WITHIN(LONG_MS, answer == PDK_EUNKNOWN);
+    hold_watcher = false;
+    CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
+    end_written();
+}
+
 /* The client is over, and the session is not: its nodes stay until it ends. */
 static void over_before_its_session(void)
 {
@@ -481,6 +535,8 @@ int main(int argc, char **argv)
         {"while a close deletes, nobody waits and nobody believes", nobody_stays},
         {"a close asks again for a delete that could not be asked", deletes_later},
         {"a close that nobody confirms says so", unconfirmed},
+        {"a write under way is answered when the client is closed", answers_at_its_close},
+        {"a write under way is answered when the client is over", answers_when_over},
         {"over before its session, it does not call its nodes deleted", over_before_its_session},
         {"a handle is adopted by one client at a time", one_at_a_time},
         {"a handle can be adopted before it is connected", before_connected},
