@@ -3,10 +3,12 @@ if WITH_CLI
 cli_programs = \
 	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/hold_json %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/once %D%/outage \
 	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
-cli_scripts = %D%/clients %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
+slow_cli_scripts = %D%/clients
+cli_scripts = %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
 else
 cli_programs =
 cli_scripts =
+slow_cli_scripts =
 endif
 EXTRA_DIST += %D%/clients %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
 libpaddock_test_a_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
