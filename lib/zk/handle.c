@@ -145,7 +145,7 @@ struct known {
     char unknown[sizeof((struct pdk_client *)NULL)->handle.unknown];
 };
 
-/* As ZooKeeper's client asks for its addresses (resolve_hosts); NULL, and the code of the failure. */
+/* NULL, and the code of the failure. The question is that of ZooKeeper's client (resolve_hosts). */
 static struct addrinfo *resolve(const struct pdk__host *host, int flags, int *rc)
 {
     const struct addrinfo hints = {.ai_flags = flags, .ai_socktype = SOCK_STREAM};
@@ -178,6 +178,13 @@ static void note_address(struct known *known, const struct pdk__host *host, cons
     inet_ntop(address->sa_family, bytes, known->first, sizeof known->first);
 }
 
+/* Those that ZooKeeper's client will have: it asks once more where its flags are the reason of the failure. */
+static struct addrinfo *addresses_of(const struct pdk__host *host, int *rc)
+{
+    struct addrinfo *found = resolve(host, AI_ADDRCONFIG, rc);
+    return *rc == EAI_ADDRFAMILY || *rc == EAI_BADFLAGS ? resolve(host, 0, rc) : found;
+}
+
 /* ZooKeeper's client passes over a host that is unknown, and does not name it. */
 static void look_up(const char *hosts, struct known *known)
 {
@@ -186,7 +193,7 @@ static void look_up(const char *hosts, struct known *known)
     int rc;
     *known = (struct known){0};
     while (pdk__host_next(&hosts, &host)) {
-        struct addrinfo *found = resolve(&host, AI_ADDRCONFIG, &rc);
+        struct addrinfo *found = addresses_of(&host, &rc);
         for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
             note_address(known, &host, at->ai_addr);
         if (found != NULL)
