@@ -48,6 +48,8 @@ sim: %D%/sim
 # The same seeds in each regime, for their figures: into results/campaign.txt, too.
 campaign: %D%/sim
 	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign --figures
+# A script, which make would make of wired.c where that is newer, as it may be in a clone.
+%D%/wired: ;
 # With ZooKeeper's own client, so many of each regime.
 wired: %D%/sim
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/wired 20000
