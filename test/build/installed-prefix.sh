@@ -9,7 +9,6 @@ lib=$root$PADDOCK_LIBDIR
 LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 PKG_CONFIG_PATH=$lib/pkgconfig
 export LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG
-failed=0
 children=
 hosts=
 
@@ -21,19 +20,6 @@ finish() {
     rm -rf "$tmp"
 }
 trap finish EXIT
-
-# fact FACT COMMAND...
-fact() {
-    fact=$1
-    shift
-    if "$@" >"$tmp/out" 2>&1; then
-        echo "ok - $fact"
-        return
-    fi
-    echo "not ok - $fact"
-    sed 's/^/  /' "$tmp/out"
-    failed=1
-}
 
 # The make that runs us must not hand its flags down.
 install_all() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$builddir" install DESTDIR="$root"; }

@@ -29,6 +29,29 @@ verdict() {
     echo "ok - $1"
 }
 
+# fact FACT COMMAND...: what the command says is shown where it fails. The check exits with $failed.
+failed=0
+fact() {
+    local fact=$1
+    shift
+    if "$@" >"$tmp/out" 2>&1; then
+        echo "ok - $fact"
+        return
+    fi
+    echo "not ok - $fact"
+    tail -n 40 "$tmp/out" | sed 's/^/  /'
+    failed=1
+}
+
+# need FACT COMMAND...: without it there is nothing more to see.
+need() {
+    local before=$failed
+    failed=0
+    fact "$@"
+    [ $failed = 0 ] || exit 1
+    failed=$before
+}
+
 # have_archives FLAG...: each library among the linker's flags has an archive, for -static. Cyrus SASL, for one, may not.
 have_archives() {
     echo 'int main(void) { return 0; }' >"$tmp/empty.c"

@@ -67,8 +67,8 @@ check-sanitized: check-sanitized-programs
 quick_programs = $(unit_programs) $(story_programs) $(fuzz_programs) \
 	test/integration/barrier test/integration/latch test/integration/lock test/integration/multilock \
 	test/integration/mutex_exclusion test/integration/rwlock test/integration/semaphore
-check-sanitized-quick-programs: $(quick_programs) test/sim/sim
-check-sanitized-quick: check-sanitized-quick-programs
+check-quick-programs: $(quick_programs) test/sim/sim
+check-quick: check-quick-programs
 	test/sim/sim --seeds 1000
 	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(quick_programs)' TESTS='$(quick_programs)'
 check-sanitized-again:
@@ -84,5 +84,5 @@ check-core-coverage:
 	$(MAKE) coverage COVERAGE_OF=--core
 
 .PHONY: assertions-cost check-analyzers check-clients check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
-	check-sanitized-quick check-sanitized-quick-programs check-valgrind coverage \
+	check-quick check-quick-programs check-valgrind coverage \
 	portability proof

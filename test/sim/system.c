@@ -249,7 +249,11 @@ ssize_t sim_getrandom(void *buf, size_t size, unsigned flags)
 {
     (void)flags;
     uint64_t word = draw(&world->random);
-    memcpy(buf, &word, size < sizeof word ? size : sizeof word);
+    uint32_t half = (uint32_t)word; /* the same number in either order of bytes */
+    if (size == sizeof half)
+        memcpy(buf, &half, sizeof half);
+    else
+        memcpy(buf, &word, size < sizeof word ? size : sizeof word);
     return (ssize_t)size;
 }
 

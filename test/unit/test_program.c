@@ -83,10 +83,15 @@ static void an_ended_program_is_left_alone(void)
     CHECK_EQ(p.status, 0);
 }
 
+static bool adopts;
+static void set_up(void) { adopts = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
+
 /* A process that the dead test leaves becomes a child of this one. */
 static void an_interrupted_test_leaves_nothing(void)
 {
     int status;
+    if (!adopts)
+        SKIP("this system, as qemu's emulation of one program, hands no processes on");
     pid_t test = pdk__test_fork();
     if (test == 0) {
         shell("echo it runs; exec sleep 1000", PROGRAM_OUTPUT);
@@ -98,8 +103,6 @@ static void an_interrupted_test_leaves_nothing(void)
     CHECK(WIFSIGNALED(status));
     CHECK_EQ(WTERMSIG(status), SIGKILL);
 }
-
-static void set_up(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 int main(int argc, char **argv)
 {
