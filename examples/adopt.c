@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * adopt: a lock on the application's own ZooKeeper handle, and a write that the servers accept only while it is held.
  *

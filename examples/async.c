@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * async: many locks at once, and no thread that waits for any of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fenced_store: a resource that does not rely on locks. It keeps one record, and with it the largest fencing token that
  * it has ever received; a write with a smaller one is refused. So a client that wrongly believes that it holds the lock

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of fenced_store, an example of a resource that a lock protects. */
 #ifndef FENCED_STORE_H
 #define FENCED_STORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The story: A takes a lock and is about to write when it is stopped, for longer than its session lives. B takes the
  * lock and writes. A goes on where it was, and writes, because it had checked that it holds. The store refuses it by

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // hold.go: work on each PATH under its lock, all locks through one `paddock hold --json`. See doc/hold-json.md.
 //
 //	go run hold.go PATH...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leader: a daemon that runs in many instances, of which one works: the leader.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Take a lock, say which token it came with, release it: mutex [HOSTS [PATH]]. */
 #include <inttypes.h>
 #include <paddock.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Take a lock in C++, say which token it came with, release it: mutex [HOSTS [PATH]]. */
 #include <iostream>
 #include <paddock.hpp>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nightly: a job that each machine of a fleet starts, and that is done once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session_store: the sessions of a web application in ZooKeeper, of which two requests of one user change the same.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paddock for C++17: locks of a fleet that std::unique_lock, std::shared_lock and std::scoped_lock can hold.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Barriers that the threads and processes of a fleet share.
  *

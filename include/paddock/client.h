@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client: one ZooKeeper session, shared by all the locks of a process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contenders of a path: the holder of a lock and its waiters, since when, from where.
  *

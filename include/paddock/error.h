@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Errors: every function that can fail returns 0 or one of these negative codes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes under guard: data in ZooKeeper itself that change only while the lock is held.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A leader, chosen among all candidates of a path: a latch, as Curator calls it. The leader leads until it resigns,
  * dies or loses its session; then the next candidate does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks of every kind: a mutex, a read/write lock, a semaphore and a leader are each a pdk_lock. The verbs here
  * take any of them. Each kind has a header of its own, with the verbs that lock and unlock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of a client: the actions of the library and of ZooKeeper's client, and their reasons, in lines for people.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A mutex that the threads and processes of a fleet share, named by a path, or by several that are held together: a
  * multi-lock.

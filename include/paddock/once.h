@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Jobs that run once: once for a KEY, or once in a period, on whichever machine.
  *

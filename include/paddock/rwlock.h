@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A read/write lock that the threads and processes of a fleet share, named by a path: many readers at once, or one
  * writer.

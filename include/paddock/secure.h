@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Secured connections: TLS, and authentication by SASL. ZooKeeper's client must have been built with them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A semaphore that the threads and processes of a fleet share: up to LIMIT permits are held at once.
  *

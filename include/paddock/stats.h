@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics: the counters of a client since it was created, as numbers, and as text for a monitoring system.
  *

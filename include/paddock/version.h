@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Version of the library, at compile time and at run time. */
 #ifndef PADDOCK_VERSION_H
 #define PADDOCK_VERSION_H

@@ -1,6 +1,6 @@
 # The checks of the build itself.
 build_scripts = \
-	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
+	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-licenses %D%/check-log \
 	%D%/check-hardening %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
 	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/kept %D%/pages \
 	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distributed locks on ZooKeeper: the Python binding of libpaddock.
 
     with paddock.Client("127.0.0.1:2181") as client:

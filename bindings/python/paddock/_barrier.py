@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Barriers: one that blocks while it is set, and a double one, by which members begin and end together."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The declarations of the C library, and the name to load it by."""
 # Made by generate from the headers: change those, and run it again.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The client: one session with the servers, and the thread or the event loop that runs its callbacks."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The errors of the C library, a class for each code."""
 # Made by generate from the headers: change those, and run it again.
 

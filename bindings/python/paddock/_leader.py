@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A leader: a candidate, and its terms."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C library, opened once, and what every module needs of it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks: a mutex, a read/write lock and a semaphore, and what a program holds of them."""
 from __future__ import annotations
 

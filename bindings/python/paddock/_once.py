@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that run once: for a key, or once in a period, on whichever machine."""
 from __future__ import annotations
 
