@@ -9,7 +9,7 @@ debian_files = \
 	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
 server_scripts = %D%/installed-prefix.sh %D%/tutorial
-slow_build_scripts = %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball
+slow_build_scripts = %D%/check-clusterfuzz %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
 	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \

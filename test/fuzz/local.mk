@@ -20,7 +20,7 @@ fuzz_programs = \
 %C%_note_SOURCES = %D%/note.c cli/run/channel.c $(%C%_main)
 %C%_runs_SOURCES = %D%/runs.c $(%C%_main)
 EXTRA_DIST += %D%/corpus
-EXTRA_DIST += %D%/run
+EXTRA_DIST += %D%/run .clusterfuzzlite/Dockerfile .clusterfuzzlite/build.sh .clusterfuzzlite/project.yaml
 
 fuzz:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/run $(or $(SECONDS),60) $(TARGET)
