@@ -229,3 +229,23 @@ AC_DEFUN([PDK_SECURITY], [
     PDK_LINKS([$3], [$ZOOKEEPER_LIBS], [], [ZOOKEEPER_LIBS="$ZOOKEEPER_LIBS $5"])],
     [AC_MSG_RESULT([no])])
 ])
+
+# PDK_PYTHON: where Python looks for packages below the prefix, for the binding. automake takes one directory for all
+# systems; Debian's Python reads others. Without Python 3.11 the binding is not installed.
+AC_DEFUN([PDK_PYTHON], [
+  AC_ARG_WITH([python],
+    [AS_HELP_STRING([--without-python], [do not install the Python package])],
+    [], [with_python=yes])
+  AS_IF([test "$with_python" != no], [
+    AM_PATH_PYTHON([3.11], [], [with_python=no])])
+  AS_IF([test "$with_python" != no], [
+    pdk_prefix=$prefix
+    AS_IF([test "$pdk_prefix" = NONE], [pdk_prefix=$ac_default_prefix])
+    pdk_found=`"$PYTHON" -c 'import site, sys
+for folder in site.getsitepackages():
+    if folder.startswith(sys.argv[[1]] + "/lib"):
+        print(folder[[len(sys.argv[[1]]):]])
+        break' "$pdk_prefix" 2>&AS_MESSAGE_LOG_FD`
+    AS_IF([test -n "$pdk_found"], [pythondir="\${prefix}$pdk_found"])])
+  AM_CONDITIONAL([WITH_PYTHON], [test "$with_python" != no])
+])

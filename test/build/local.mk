@@ -6,7 +6,8 @@ build_scripts = \
 	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
 debian_files = \
 	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock0.install \
-	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install debian/rules \
+	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install \
+	debian/python3-paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
 server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-clusterfuzz %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball
