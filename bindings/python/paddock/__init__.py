@@ -12,6 +12,7 @@ The library is libpaddock.so, or the file that PADDOCK_LIBRARY of the environmen
 """
 from ._barrier import Barrier, DoubleBarrier
 from ._client import Client, SessionState
+from ._contenders import Contender
 from ._errors import (
     Access,
     AuthFailed,
@@ -63,6 +64,7 @@ __all__ = [
     "Client",
     "Closed",
     "Conflict",
+    "Contender",
     "Deadlock",
     "Disconnected",
     "Done",

@@ -114,6 +114,24 @@ int pdk_grant_ahead(pdk_grant *g, int64_t *ahead);
 unsigned pdk_grant_count(pdk_grant *g);
 size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size);
 int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *op);
+typedef enum pdk_write_kind {
+    PDK_WRITE_SET = 1,
+    PDK_WRITE_CREATE = 2,
+    PDK_WRITE_DELETE = 3
+} pdk_write_kind;
+typedef struct pdk_write {
+    pdk_write_kind kind;
+    const char *path;
+    const void *data;
+    size_t size;
+    int32_t version;
+} pdk_write;
+int pdk_guarded_set(pdk_lock *l, const char *path, const void *data, size_t size, int32_t version, int64_t timeout_ms);
+int pdk_guarded_create(pdk_lock *l, const char *path, const void *data, size_t size, int64_t timeout_ms);
+int pdk_guarded_delete(pdk_lock *l, const char *path, int32_t version, int64_t timeout_ms);
+int pdk_guarded_write_async(pdk_lock *l, const pdk_write *write, pdk_lock_cb cb, void *arg);
+int pdk_grant_write(pdk_grant *g, const pdk_write *write, int64_t timeout_ms);
+int pdk_grant_write_async(pdk_grant *g, const pdk_write *write, pdk_lock_cb cb, void *arg);
 typedef struct pdk_lock pdk_mutex;
 int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock_options *opts);
 #define PDK_MUTEX_PATHS_MAX 64

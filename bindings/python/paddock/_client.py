@@ -18,6 +18,7 @@ from ._library import call_back, error, ffi, lib, milliseconds, new_future, new_
 
 if TYPE_CHECKING:
     from ._barrier import Barrier, DoubleBarrier
+    from ._contenders import Contender
     from ._leader import Leader
     from ._locks import Held, Mutex, Options, RWLock, Semaphore
     from ._once import Once
@@ -104,7 +105,8 @@ class Client:
     contenders. TICK and MARGIN are the servers' tickTime and the margin of the deadline, in seconds; 0 is the default.
     ON_SESSION is called with each SessionState.
 
-    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`) run one at a time. After
+    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`) run one at a
+    time. After
     `with Client(...)`, and without either, a thread of the binding runs them. After `async with Client(...)` the
     running event loop does. Those that remain when the client is closed run on a thread that closes it. A call that
     waits raises Deadlock in a callback, and in the event loop that runs the callbacks.
@@ -341,6 +343,22 @@ class Client:
         from ._once import Once
 
         return Once(self, path, key, every, any_run, options)
+
+    # --- who contends ---
+
+    def _contenders(self, path: str, timeout: float | None) -> Steps[list[Contender]]:
+        from ._contenders import contenders
+
+        return contenders(self, path, timeout)
+
+    def contenders(self, path: str, timeout: float | None = None) -> list[Contender]:
+        """The contenders of the lock at PATH in their order, holders and waiters; a path that does not exist has none.
+        TIMEOUT in seconds. TimedOut, Access, InvalidPath."""
+        return self._wait(self._contenders(path, timeout))
+
+    async def contenders_async(self, path: str, timeout: float | None = None) -> list[Contender]:
+        """As contenders(), in a task."""
+        return await self._wait_async(self._contenders(path, timeout))
 
     # --- the end ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import enum
 import threading
@@ -99,10 +100,18 @@ _objects: weakref.WeakValueDictionary[int, LockObject] = weakref.WeakValueDictio
 
 
 @ffi.callback("pdk_event_cb")  # type: ignore[misc]
-def _on_event(_lock: Any, _event: Any, argument: Any) -> None:
+def _on_event(_lock: Any, event: Any, argument: Any) -> None:
     lock_object = _objects.get(number_of(argument))
-    if lock_object is not None:
+    if lock_object is None:
+        return
+    if event.kind == lib.PDK_EVENT_REVOKED:
+        lock_object.asked_for(int(event.token))
+    else:
         lock_object.changed()
+
+
+#: What a program is told of what it holds.
+Callback = Callable[["Held"], object] | None
 
 
 class LockObject:
@@ -112,6 +121,8 @@ class LockObject:
         self.client = client
         self.pointer: Any = ffi.NULL
         self.held: set[Held] = set()
+        #: Tokens of grants that were asked for before their Held was there.
+        self.early: collections.deque[int] = collections.deque(maxlen=16)
         #: Called for each event; weak, so that no circle keeps the lock.
         self.on_event: weakref.WeakMethod[Callable[[], None]] | None = None
         client._here()
@@ -143,6 +154,14 @@ class LockObject:
         for held in list(self.held):
             held._look()
 
+    def asked_for(self, token: int) -> None:
+        """A client asks the holder with TOKEN to release."""
+        asked = [held for held in list(self.held) if held.token == token]
+        if not asked:
+            self.early.append(token)
+        for held in asked:
+            held._revoke()
+
 
 class Held:
     """What was acquired of a lock, until release(). It belongs to no thread: any thread may ask it and release it.
@@ -158,13 +177,16 @@ class Held:
     nodes: tuple[str, ...]
     #: Set when it is lost.
     lost: threading.Event
+    #: Set when a client has asked for a release, by Contender.revoke() or as Curator's Revoker does. Nothing else
+    #: changes. A hold shorter than a twentieth of the session timeout is not told.
+    revoked: threading.Event
 
-    def __init__(self, lock_object: LockObject, grant: Any, on_lost: Callable[[Held], object] | None) -> None:
+    def __init__(self, lock_object: LockObject, grant: Any, on_lost: Callback, on_revoked: Callback) -> None:
         self._object = lock_object
         self._grant = grant
-        self._on_lost = on_lost
+        self._on_lost, self._on_revoked = on_lost, on_revoked
         self._guard = threading.Lock()
-        self.lost = threading.Event()
+        self.lost, self.revoked = threading.Event(), threading.Event()
         token, turn = ffi.new("int64_t *"), ffi.new("uint64_t *")
         lib.pdk_grant_token(grant, token, turn)
         self.token, self.turn = int(token[0]), int(turn[0])
@@ -215,6 +237,14 @@ class Held:
             self.lost.set()
         if self._on_lost is not None:
             call_back(self._on_lost, self)
+
+    def _revoke(self) -> None:
+        with self._guard:
+            if self.revoked.is_set():
+                return
+            self.revoked.set()
+        if self._on_revoked is not None:
+            call_back(self._on_revoked, self)
 
     def _forget(self) -> Any:
         """The grant, which is not this object's any more."""
@@ -268,13 +298,68 @@ class Held:
         self._release_closed()
         await self._object.client._wait_async(self._release())
 
+    # --- writes that the servers do only while it is held ---
+
+    def _written(self, kind: int, path: str, data: bytes, version: int) -> Steps[None]:
+        lock_object = self._object
+        lock_object.client._here()
+        future = new_future()
+
+        def complete(code: int) -> None:
+            future.set_result((code, lock_object.incident() if code != 0 else ""))
+
+        name, content = ffi.new("char[]", path.encode()), ffi.from_buffer(data)
+        write = ffi.new("pdk_write *", {"kind": kind, "path": name, "size": len(data), "version": version})
+        write.data = content
+        number, argument = expect(complete)
+        with self._guard:
+            grant = self._grant
+            code = lib.PDK_EPERM
+            if grant != ffi.NULL:
+                code = lib.pdk_grant_write_async(grant, write, on_outcome, argument)
+        if code != 0:
+            expect_not(number)
+            raise error(code, lock_object.incident() if grant != ffi.NULL else "it was released before")
+        code, incident = yield future
+        if code != 0:
+            raise error(code, incident)
+
+    def set(self, path: str, data: bytes, version: int = -1) -> None:
+        """Set the data of the node PATH, if the lock is still held when the servers do it. VERSION: that the node must
+        have; -1: any.
+
+        Lost: nothing has changed. UnknownOutcome: it may have happened. Conflict: another version; NotFound, Access.
+        Disconnected: nothing was sent. NotHeld: it was released.
+        """
+        self._object.client._wait(self._written(lib.PDK_WRITE_SET, path, data, version))
+
+    async def set_async(self, path: str, data: bytes, version: int = -1) -> None:
+        """As set(), in a task."""
+        await self._object.client._wait_async(self._written(lib.PDK_WRITE_SET, path, data, version))
+
+    def create(self, path: str, data: bytes = b"") -> None:
+        """Create the node PATH, which stays, as set(). Conflict: it is there already; NotFound: no node above it."""
+        self._object.client._wait(self._written(lib.PDK_WRITE_CREATE, path, data, -1))
+
+    async def create_async(self, path: str, data: bytes = b"") -> None:
+        """As create(), in a task."""
+        await self._object.client._wait_async(self._written(lib.PDK_WRITE_CREATE, path, data, -1))
+
+    def delete(self, path: str, version: int = -1) -> None:
+        """Delete the node PATH, as set(). Conflict: another version, or it has children."""
+        self._object.client._wait(self._written(lib.PDK_WRITE_DELETE, path, b"", version))
+
+    async def delete_async(self, path: str, version: int = -1) -> None:
+        """As delete(), in a task."""
+        await self._object.client._wait_async(self._written(lib.PDK_WRITE_DELETE, path, b"", version))
+
 
 class _Request:
     """A request, and the grant that it becomes."""
 
-    def __init__(self, lock: Lock, timeout_ms: int, on_lost: Callable[[Held], object] | None) -> None:
+    def __init__(self, lock: Lock, timeout_ms: int, on_lost: Callback, on_revoked: Callback) -> None:
         self._object = lock._object
-        self._on_lost = on_lost
+        self._on_lost, self._on_revoked = on_lost, on_revoked
         self._guard = threading.Lock()  # end() is for any thread, _complete() for the one that dispatches
         self._ended = False
         self._held: Held | None = None
@@ -290,9 +375,11 @@ class _Request:
         """In the dispatch: a loss that follows at once finds what it is about."""
         with self._guard:
             if code == 0 and not self._ended:
-                self._held = Held(self._object, self._out[0], self._on_lost)
+                self._held = Held(self._object, self._out[0], self._on_lost, self._on_revoked)
                 self._object.held.add(self._held)
                 self._object.client._held.add(self._held)
+        if self._held is not None and self._held.token in self._object.early:
+            self._held._revoke()
         self.future.set_result((code, self._held if code == 0 else self._object.incident()))
 
     def end(self) -> None:
@@ -319,11 +406,13 @@ class Lock:
     def _request(self, timeout_ms: int, callback: Any, argument: Any, out: Any) -> int:
         raise NotImplementedError
 
-    def _acquire(self, timeout: float | None, on_lost: Callable[[Held], object] | None) -> Steps[Held]:
+    def _acquire(
+        self, timeout: float | None, on_lost: Callback = None, on_revoked: Callback = None
+    ) -> Steps[Held]:
         limit = milliseconds(timeout)
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
-            request = _Request(self, limit, on_lost)
+            request = _Request(self, limit, on_lost, on_revoked)
             try:
                 code, value = yield request.future
             except BaseException:
@@ -343,20 +432,23 @@ class Lock:
                 raise TimedOut(value)
             limit = milliseconds(left)
 
-    def acquire(self, timeout: float | None = None, *, on_lost: Callable[[Held], object] | None = None) -> Held:
+    def acquire(
+        self, timeout: float | None = None, *, on_lost: Callback = None, on_revoked: Callback = None
+    ) -> Held:
         """Acquire, at most TIMEOUT seconds from now; None: no limit; 0: a try. A signal interrupts the call, which then
-        leaves no node. ON_LOST is called with the Held when that is lost, where the client's callbacks run.
+        leaves no node. ON_LOST is called with the Held when that is lost, and ON_REVOKED when a client asks for its
+        release, where the client's callbacks run.
 
         TimedOut; Busy, Disconnected: of a try. Access, Refused, Closed, Limit and others of <paddock/mutex.h>: not
         acquired, and no node is left.
         """
-        return self._note(self._object.client._wait(self._acquire(timeout, on_lost)))
+        return self._note(self._object.client._wait(self._acquire(timeout, on_lost, on_revoked)))
 
     async def acquire_async(
-        self, timeout: float | None = None, *, on_lost: Callable[[Held], object] | None = None
+        self, timeout: float | None = None, *, on_lost: Callback = None, on_revoked: Callback = None
     ) -> Held:
         """As acquire(), in a task. A cancelled task leaves no node."""
-        return self._note(await self._object.client._wait_async(self._acquire(timeout, on_lost)))
+        return self._note(await self._object.client._wait_async(self._acquire(timeout, on_lost, on_revoked)))
 
     def release(self) -> None:
         """Release what this thread or task has acquired last by acquire(), as Held.release(). NotHeld: nothing."""
@@ -395,7 +487,7 @@ class Lock:
 
     def __enter__(self) -> Held:
         """Acquire without a limit of time."""
-        return self._push(self._object.client._wait(self._acquire(None, None)))
+        return self._push(self._object.client._wait(self._acquire(None)))
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -412,7 +504,7 @@ class Lock:
                 raise
 
     async def __aenter__(self) -> Held:
-        return self._push(await self._object.client._wait_async(self._acquire(None, None)))
+        return self._push(await self._object.client._wait_async(self._acquire(None)))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -86,7 +86,7 @@ class Once:
             raise error(code, incident)
 
     def _begin(self, timeout: float | None) -> Steps[Run]:
-        held = yield from self._mutex._acquire(timeout, None)
+        held = yield from self._mutex._acquire(timeout)
         try:
             yield from self._call(
                 lambda callback, argument: int(

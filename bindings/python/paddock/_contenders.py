@@ -1,0 +1,97 @@
+"""The contenders of a path: its holders and waiters."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._client import Client, Steps
+from ._library import error, ffi, lib, milliseconds, text_of
+
+_ALL = (1 << 8 * ffi.sizeof("size_t")) - 1
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A contender, as Client.contenders() has found it: it may be out of date. Never build a lock on it.
+
+    `host`, `pid` and `label` are what the contender has written into its node, as any client could: "" and 0 are
+    unknown. <paddock/contenders.h> tells more of each.
+    """
+
+    #: The name of its node.
+    node: str
+    #: Does it hold the lock, or is about to? Else it waits.
+    holds: bool
+    #: The token of the grant that it has or will have; 0: the ACL does not permit to look at it.
+    token: int
+    #: The session that owns the node.
+    session: int
+    #: When the node was created, in seconds since 1970 by the servers' clock.
+    since: float
+    #: Was it asked to release?
+    revoked: bool
+    host: str
+    pid: int
+    label: str
+    #: The data of the node.
+    data: bytes
+    _client: Client = field(repr=False, compare=False)
+    _list: Any = field(repr=False, compare=False)
+    _index: int = field(repr=False, compare=False)
+
+    def _revoked(self, timeout: float | None) -> Steps[None]:
+        limit = milliseconds(timeout)
+        revoke = lib.pdk_contender_revoke
+        return self._client._blocking_steps(lambda: int(revoke(self._client._client, self._list, self._index, limit)))
+
+    def revoke(self, timeout: float | None = None) -> None:
+        """Ask it to release the lock, at most TIMEOUT seconds from now; it does not wait for the release. NotFound: its
+        node is deleted; TimedOut: it was not asked; UnknownOutcome, Access."""
+        self._client._wait(self._revoked(timeout))
+
+    async def revoke_async(self, timeout: float | None = None) -> None:
+        """As revoke(), in a task."""
+        await self._client._wait_async(self._revoked(timeout))
+
+
+def _contender(client: Client, listed: Any, index: int) -> Contender:
+    def number(what: int) -> int:
+        return int(lib.pdk_contender_number(listed, index, what))
+
+    def text(what: int) -> str:
+        return str(ffi.string(lib.pdk_contender_text(listed, index, what)).decode("utf-8", "replace"))
+
+    size = ffi.new("size_t *")
+    data = lib.pdk_contender_data(listed, index, size)
+    return Contender(
+        node=text(lib.PDK_CONTENDER_NAME),
+        holds=bool(lib.pdk_contender_holds(listed, index)),
+        token=number(lib.PDK_CONTENDER_TOKEN),
+        session=number(lib.PDK_CONTENDER_SESSION),
+        since=number(lib.PDK_CONTENDER_SINCE_MS) / 1000,
+        revoked=bool(number(lib.PDK_CONTENDER_REVOKED)),
+        host=text(lib.PDK_CONTENDER_HOST),
+        pid=number(lib.PDK_CONTENDER_PID),
+        label=text(lib.PDK_CONTENDER_LABEL),
+        data=bytes(ffi.buffer(data, size[0])),
+        _client=client,
+        _list=listed,
+        _index=index,
+    )
+
+
+def contenders(client: Client, path: str, timeout: float | None) -> Steps[list[Contender]]:
+    """The list, in its order."""
+    limit, found = milliseconds(timeout), []
+
+    def ask() -> int:
+        out = ffi.new("pdk_contender_list **")
+        code = int(lib.pdk_contenders(client._client, path.encode(), _ALL, limit, out))
+        if code == 0:
+            found.append(ffi.gc(out[0], lib.pdk_contender_list_free))
+        return code
+
+    code, incident = yield client._blocking(ask, lambda: text_of(lib.pdk_client_last_error, client._client))
+    if code != 0:
+        raise error(code, incident)
+    return [_contender(client, found[0], i) for i in range(lib.pdk_contender_list_size(found[0]))]

@@ -1,0 +1,104 @@
+"""Contenders: their list, the request for a release, and writes that only a holder can do."""
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import unittest
+
+import paddock
+from common import GENEROUS, HOSTS, Case, contenders, delete_holder, fresh, within
+
+
+class Contenders(Case):
+    def test_a_list_has_the_holder_and_the_waiter(self) -> None:
+        path, client = fresh("list"), self.client(label="first")
+        self.assertEqual(client.contenders(path, GENEROUS), [])
+        held = client.mutex(path).acquire()
+        other = self.client()
+        waiter = threading.Thread(target=lambda: other.mutex(path).acquire(GENEROUS).release())
+        waiter.start()
+        within(lambda: contenders(path) == 2)
+        first, second = client.contenders(path, GENEROUS)
+        self.assertEqual((first.holds, second.holds), (True, False))
+        self.assertEqual((first.node, first.token), (held.node, held.token))
+        self.assertEqual((first.label, first.pid, first.session), ("first", os.getpid(), client.session_id))
+        self.assertLess(first.token, second.token)
+        self.assertLessEqual(first.since, second.since)
+        self.assertIn(b"first", first.data)
+        self.assertFalse(first.revoked)
+        held.release()
+        waiter.join()
+        with self.assertRaises(paddock.NotFound):
+            first.revoke(GENEROUS)
+        with self.assertRaises(paddock.InvalidPath):
+            client.contenders("relative", GENEROUS)
+
+    def test_a_holder_is_asked_to_release(self) -> None:
+        path, client = fresh("asked"), self.client(timeout=2.0)
+        told: list[paddock.Held] = []
+        held = client.mutex(path).acquire(on_revoked=told.append)
+        self.assertFalse(held.revoked.is_set())
+        self.client().contenders(path, GENEROUS)[0].revoke(GENEROUS)
+        self.assertTrue(held.revoked.wait(GENEROUS))
+        within(lambda: told == [held])
+        self.assertTrue(client.contenders(path, GENEROUS)[0].revoked)
+        self.assertEqual(held.state, paddock.State.HELD)
+        self.assertFalse(held.lost.is_set())
+
+    def test_tasks_list_and_ask(self) -> None:
+        async def main() -> None:
+            path = fresh("tasks")
+            async with paddock.Client(HOSTS, 2.0) as client:
+                held = await client.mutex(path).acquire_async()
+                (found,) = await client.contenders_async(path)
+                await found.revoke_async()
+                while not held.revoked.is_set():
+                    await asyncio.sleep(0.01)
+                await held.release_async()
+
+        asyncio.run(main())
+
+
+class Writes(Case):
+    def test_a_holder_writes(self) -> None:
+        path, client = fresh("writes"), self.client()
+        data = f"{path}.data"
+        held = client.mutex(path).acquire()
+        held.create(data, b"first")
+        with self.assertRaises(paddock.Conflict):
+            held.create(data)
+        held.set(data, b"second", version=0)
+        with self.assertRaises(paddock.Conflict):
+            held.set(data, b"third", version=0)
+        held.delete(data, version=1)
+        with self.assertRaises(paddock.NotFound):
+            held.set(data, b"fourth")
+        held.release()
+        with self.assertRaises(paddock.NotHeld):
+            held.create(data)
+
+    def test_a_loser_does_not(self) -> None:
+        path, other = fresh("loser"), self.client()
+        data = f"{path}.data"
+        held = self.client().mutex(path).acquire()
+        delete_holder(path)
+        with self.assertRaises(paddock.Lost):
+            held.create(data)
+        with self.assertRaises(paddock.Lost):
+            held.release()
+        other.mutex(path).acquire(GENEROUS).create(data)
+
+    def test_a_task_writes(self) -> None:
+        async def main() -> None:
+            path = fresh("task")
+            async with paddock.Client(HOSTS) as client, client.mutex(path) as held:
+                await held.create_async(f"{path}.data")
+                await held.set_async(f"{path}.data", b"data")
+                await held.delete_async(f"{path}.data")
+
+        asyncio.run(main())
+
+
+if __name__ == "__main__":
+    unittest.main()
