@@ -68,10 +68,13 @@ class Relay:
 
 
 def document() -> dict[str, dict[str, str]]:
-    """The table of the document: cells by their case and the head of their column."""
+    """The table of the document: cells by their case and the head of their column; "the same" is as the one before."""
     with open(os.path.join(os.environ["PADDOCK_SRCDIR"], "doc", "python.md"), encoding="utf-8") as file:
         text = file.read().partition("## Beside kazoo")[2]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+    for row in rows:
+        for i, cell in enumerate(row):
+            row[i] = row[i - 1] if cell == "the same" else cell
     return {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[2:]} if rows else {}
 
 
