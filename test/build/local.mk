@@ -10,12 +10,12 @@ debian_files = \
 	debian/python3-paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
 server_scripts = %D%/installed-prefix.sh %D%/tutorial
-slow_build_scripts = %D%/check-clusterfuzz %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball
+slow_build_scripts = %D%/check-clusterfuzz %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball %D%/verify-release
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
+	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/architectures %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
-	%D%/purity-allowed %D%/races %D%/run_record.c %D%/unstable \
+	%D%/purity-allowed %D%/races %D%/release-tree.sh %D%/run_record.c %D%/unstable \
 	test/proof/affected test/proof/result test/proof/run test/proof/stages test/proof/tables
 CLEANDIRS += results unstable
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contenders of a path: its holders and waiters."""
 from __future__ import annotations
 
