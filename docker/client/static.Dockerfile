@@ -4,7 +4,7 @@ ARG SUITE=bookworm
 FROM debian:${SUITE}-slim AS build
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-        autoconf automake cmake default-jre-headless dpkg-dev gcc libc6-dev libtool libzookeeper-java make musl-tools \
+        autoconf automake cmake default-jre-headless dpkg-dev g++ gcc libc6-dev libtool libzookeeper-java make musl-tools \
         pkg-config \
     && rm -rf /var/lib/apt/lists/*
 COPY . /paddock
