@@ -1,5 +1,5 @@
-# A small repository, of which .ci/release makes releases among programs that only pretend. The keys are of the test that
-# sources this, by bash, and so is gpg's agent.
+# A small repository, of which .ci/release makes releases among programs that only pretend. The keys are of the test
+# that sources this, by bash, and so is gpg's agent.
 . "$(dirname "$0")/lib.sh"
 scratch
 command -v git >/dev/null || skip "git is missing"
