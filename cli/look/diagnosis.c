@@ -136,6 +136,21 @@ static void find_junk(json_t *all, const pdk_contender_list *list)
                        : "nodes that no lock library could have created; other libraries fail at them");
 }
 
+static bool is_curators_member(const pdk_contender_list *list, size_t i)
+{
+    return pdk__cli_is_curators_member(pdk_contender_text(list, i, PDK_CONTENDER_NAME));
+}
+
+/* Once "ready" stands, all have come. */
+static void find_early(json_t *all, const pdk_contender_list *list)
+{
+    if (pdk__cli_site(list) == SITE_DOUBLE_BARRIER && !pdk__cli_is_ready(list))
+        find_nodes(all, list, is_curators_member, EARLY,
+                   "have them look, once they have entered, whether all are there; or use a Curator later than 5.9.0",
+                   "members of Curator's that wait in a double barrier: from 4.1.0 to 5.9.0 their entry can end before "
+                   "all have come, when the connection is lost and made again (GH-1290)");
+}
+
 static bool is_persistent(const pdk_contender_list *list, size_t i)
 {
     bool seen = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
@@ -265,6 +280,7 @@ json_t *pdk__cli_diagnose(const pdk_contender_list *list)
     json_t *all = json_array();
     find_foreign(all, list);
     find_junk(all, list);
+    find_early(all, list);
     find_ties(all, list);
     find_persistent(all, list);
     find_unreadable(all, list);

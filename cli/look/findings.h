@@ -20,6 +20,7 @@
 #define OVERDUE "overdue"
 #define PERIOD "period"
 #define UNFINISHED "unfinished"
+#define EARLY "early"
 
 /* Add a finding to the array ALL, with ADVICE. Returns it, borrowed. */
 json_t *pdk__cli_finding(json_t *all, const char *code, const char *advice, const char *format, ...)

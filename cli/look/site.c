@@ -19,6 +19,11 @@ static size_t count_hex(const char *text)
     return n;
 }
 
+bool pdk__cli_is_curators_member(const char *name)
+{
+    return strlen(name) == 36 && count_hex(name) == 8 && strspn(name, "0123456789abcdef-") == 36;
+}
+
 /* Paddock's members have their session and attempt before the word, Curator's are UUIDs, kazoo's the same without
  * hyphens. */
 static bool is_member_name(const char *name)
@@ -28,8 +33,7 @@ static bool is_member_name(const char *name)
         const char *attempt = name + session + 1;
         return count_hex(attempt) == 8 && strcmp(attempt + 8, "-member") == 0;
     }
-    bool uuid = n == 36 && session == 8 && strspn(name, "0123456789abcdef-") == n;
-    return uuid || (n == 32 && session == n);
+    return pdk__cli_is_curators_member(name) || (n == 32 && session == n);
 }
 
 static bool takes_part(const pdk_contender_list *list, size_t i)
@@ -52,13 +56,17 @@ static bool all(const pdk_contender_list *list, bool (*is)(const pdk_contender_l
 
 bool pdk__cli_is_part(const char *name) { return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0; }
 
-bool pdk__cli_has_leases(const pdk_contender_list *list)
+static bool has(const pdk_contender_list *list, const char *name)
 {
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), "leases") == 0)
+        if (strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), name) == 0)
             return true;
     return false;
 }
+
+bool pdk__cli_has_leases(const pdk_contender_list *list) { return has(list, "leases"); }
+
+bool pdk__cli_is_ready(const pdk_contender_list *list) { return has(list, PDK__READY); }
 
 enum pdk__cli_site pdk__cli_site(const pdk_contender_list *list)
 {

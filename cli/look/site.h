@@ -20,6 +20,12 @@ bool pdk__cli_is_part(const char *name);
 /* Is there a child "leases"? */
 bool pdk__cli_has_leases(const pdk_contender_list *list);
 
+/* Is there the child "ready", which lets the members of a double barrier in? */
+bool pdk__cli_is_ready(const pdk_contender_list *list);
+
+/* Is NAME that of a member of Curator's? */
+bool pdk__cli_is_curators_member(const char *name);
+
 enum pdk__cli_site pdk__cli_site(const pdk_contender_list *list);
 
 /* For programs: "empty", "lock", "semaphore", "double_barrier", "directory", "unknown". */

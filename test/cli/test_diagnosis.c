@@ -220,6 +220,8 @@ static void each_fault_is_named(void)
               "e " OURS "1-lock-0000000000 " WRITTEN(1, DELAY), "e " OURS "2-lock-0000000001 " WRITTEN(2, "")),
         FAULT("limits that differ", "permits", "mixed", "limits", "e " OURS "1-lease-0000000000 " WRITTEN(1, LIMIT(3)),
               "e " OURS "2-lease-0000000001 " WRITTEN(2, LIMIT(4))),
+        FAULT("Curator's members that wait", "double_barrier", "early", "GH-1290",
+              "e 8612d63e-bf96-4b12-a950-74da4d73b8e1", "e " OURS "1-member"),
         FAULT("an ACL without DELETE", "mutex", "acl", "world:anyone queue", "e " OURS "1-lock-0000000000", "a rc"),
         FAULT("an ACL without CREATE", "mutex", "acl", "CREATE to nobody", "e " OURS "1-lock-0000000000", "a rd"),
         FAULT("an ACL without DELETE, before anybody contends", "none", "acl", "DELETE", "a rca"),

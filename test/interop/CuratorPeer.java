@@ -190,10 +190,32 @@ public final class CuratorPeer {
         return on ? "set" : "removed";
     }
 
-    /** With COUNT members in all. */
-    private String enter(int count) throws Exception {
-        member = new DistributedDoubleBarrier(client, path, count);
-        member.enter();
+    /** The thread on which Curator wakes its waiters is busy while the connection is lost and made again. */
+    private void keepBusy() {
+        client.runSafe(() -> {
+            try {
+                while (client.getZookeeperClient().isConnected()) {
+                    Thread.sleep(1);
+                }
+                client.blockUntilConnected();
+                Thread.sleep(100); // the waiter's own watcher is told beside this one
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    /** WORDS: the count of members, and maybe a limit in milliseconds, and "busy". */
+    private String enter(String[] words) throws Exception {
+        member = new DistributedDoubleBarrier(client, path, Integer.parseInt(words[2]));
+        if (words[words.length - 1].equals("busy")) {
+            keepBusy();
+        }
+        if (words.length < 4 || words[3].equals("busy")) {
+            member.enter();
+        } else if (!member.enter(Long.parseLong(words[3]), TimeUnit.MILLISECONDS)) {
+            return "late";
+        }
         return "inside";
     }
 
@@ -254,7 +276,7 @@ public final class CuratorPeer {
             case "remove":
                 return set(false);
             case "enter":
-                return enter(Integer.parseInt(words[2]));
+                return enter(words);
             case "exit":
                 return exit();
             case "select":

@@ -89,6 +89,45 @@ static void *enter(void *arg)
     return NULL;
 }
 
+static void *leave(void *arg)
+{
+    struct member *m = arg;
+    m->rc = pdk_barrier_leave(m->barrier, LIMIT_MS);
+    return NULL;
+}
+
+/* GH-1290: what doc/interop.md says of it is so, with the Curator that is installed. */
+void an_entry_of_curators_ends_at_a_reconnection(void)
+{
+    static struct member m;
+    pdk_barrier *last;
+    const char *path = "/interop/early";
+    CHECK_RC(pdk_barrier_new_double(&m.barrier, ours, path, 4), PDK_OK);
+    CHECK_RC(pdk_barrier_new_double(&last, ours, path, 4), PDK_OK);
+    m.rc = 1;
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    program_say(&peer, "0 enter 4 60000 busy");
+    program_say(&peer, "1 enter 4 busy");
+    CHECK_EQ(pthread_create(&m.thread, NULL, enter, &m), 0);
+    CHECK_WITHIN(LIMIT_MS, count(path) == 3);
+    interop_restart();
+    peer_hear_both("0 inside", "1 inside");
+    CHECK_EQ(count(path), 3); /* and no "ready" */
+    CHECK_EQ(m.rc, 1);
+    CHECK_RC(pdk_barrier_enter(last, LIMIT_MS), PDK_OK);
+    CHECK_EQ(pthread_join(m.thread, NULL), 0);
+    CHECK_RC(m.rc, PDK_OK);
+    program_say(&peer, "0 exit");
+    program_say(&peer, "1 exit");
+    CHECK_EQ(pthread_create(&m.thread, NULL, leave, &m), 0);
+    CHECK_RC(pdk_barrier_leave(last, LIMIT_MS), PDK_OK);
+    CHECK_EQ(pthread_join(m.thread, NULL), 0);
+    CHECK_RC(m.rc, PDK_OK);
+    peer_hear_both("0 outside", "1 outside");
+    CHECK_RC(pdk_barrier_free(m.barrier), PDK_OK);
+    CHECK_RC(pdk_barrier_free(last), PDK_OK);
+}
+
 void a_killed_curator_member_is_not_waited_for(void)
 {
     static struct member m;

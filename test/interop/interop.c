@@ -98,13 +98,24 @@ long long last_zxid(void)
     return strtoll(at + strlen("Zxid: 0x"), NULL, 16);
 }
 
+static void start_again(void)
+{
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
+    CHECK_RC(pdk_client_wait(ours, LIMIT_MS), PDK_OK);
+}
+
+void interop_restart(void)
+{
+    pdk__server_stop(server, LIMIT_MS);
+    start_again();
+}
+
 static void restart_at(const char *path, int32_t created)
 {
     pdk__server_stop(server, LIMIT_MS);
     sequence_set(server, path, created);
-    CHECK_EQ(pdk__server_start(server), 0);
-    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
-    CHECK_RC(pdk_client_wait(ours, LIMIT_MS), PDK_OK);
+    start_again();
 }
 
 void across_the_end(const char *path, void (*start)(const char *path), const struct dialogue *says)

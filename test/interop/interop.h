@@ -16,6 +16,9 @@ extern pdk_client *ours;
 void interop_open(void);
 void interop_close(void);
 
+/* The server is stopped and started; ours is connected again. */
+void interop_restart(void);
+
 /* A client that is connected. */
 pdk_client *new_client(int session_ms);
 
@@ -74,6 +77,7 @@ void both_follow_curators_count(void);
 void curator_waits_at_our_barrier(void);
 void ours_waits_at_curators_barrier(void);
 void members_of_both_enter_and_leave_together(void);
+void an_entry_of_curators_ends_at_a_reconnection(void);
 void a_killed_curator_member_is_not_waited_for(void);
 
 /* latches.c */

@@ -239,6 +239,8 @@ int main(int argc, char **argv)
         {"Curator waits at our barrier", curator_waits_at_our_barrier},
         {"ours waits at Curator's barrier", ours_waits_at_curators_barrier},
         {"members of both enter and leave together", members_of_both_enter_and_leave_together},
+        {"an entry of Curator's can end at a reconnection, before all are there; ours does not",
+         an_entry_of_curators_ends_at_a_reconnection},
         {"a killed member of Curator's is not waited for", a_killed_curator_member_is_not_waited_for},
         {0}};
     static const struct pdk__test proof[] = {
