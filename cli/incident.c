@@ -9,13 +9,14 @@
 static void no_ensemble(const struct pdk__cli_options *o, int rc, const char *why, char *text)
 {
     char hosts[PDK__CLI_SHORT], subject[PDK__CLI_SHORT];
-    const char *unknown = rc == PDK_EHOST ? strstr(why, "unknown host '") : NULL;
+    const char *words = rc == PDK_EHOST ? "unknown host '" : rc == PDK_ESERVER ? pdk_strerror(rc) : "";
+    const char *matter = strstr(why, words);
     pdk__cli_short(o->hosts, hosts);
     if (rc == PDK_ENOENT && pdk__cli_target_chroot_parent(o->hosts, subject, sizeof subject) > 0)
         snprintf(text, PDK__CLI_INCIDENT, "%s: the chroot cannot be made, for %s does not exist: make that first",
                  hosts, subject);
     else
-        snprintf(text, PDK__CLI_INCIDENT, "%s: no ensemble: %.300s", hosts, unknown != NULL ? unknown : why);
+        snprintf(text, PDK__CLI_INCIDENT, "%s: no ensemble: %.300s", hosts, matter != NULL ? matter : why);
 }
 
 void pdk__cli_incident(const struct pdk__cli_options *o, int rc, const char *why, char text[PDK__CLI_INCIDENT])

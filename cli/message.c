@@ -61,6 +61,7 @@ int pdk__cli_status_of(int rc, int busy)
     case PDK_ETLS:
     case PDK_EDISCONNECTED:
     case PDK_EEXPIRED:
+    case PDK_ESERVER:
     case PDK_ENOENT:
         return STATUS_NO_ENSEMBLE;
     case PDK_ESTALE:

@@ -69,7 +69,7 @@ size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
  * PDK_EUNKNOWN: no answer in time; the barrier may be set, now or later.
  * PDK_EINVAL: nodes are below PATH: it is that of a lock, or of something else, and no barrier's.
  * PDK_EACCES, PDK_EACL, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ESHORT, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED,
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ESHORT, PDK_ESERVER, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED,
  * PDK_EFORKED.
  * PDK_EDEADLK: the calling thread runs callbacks of the client.
  */
@@ -92,7 +92,8 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  * PDK_ETIMEDOUT: the barrier is set, or no server has answered.
  * PDK_EINVAL: as for pdk_barrier_set().
  * PDK_EACCES: the ACL does not permit to READ the node, and the servers refuse exists without READ.
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED,
+ * PDK_EFORKED.
  *
  * The trap: on an adopted handle a watch stays until the node changes, because the application may rely on it.
  */
@@ -114,8 +115,8 @@ int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms);
  * PDK_EINVAL: contenders of a lock, or a semaphore, are at PATH. They would be counted as members.
  * PDK_EBUSY: COUNT other members came before this one, and are there; a member that died counts until its session has
  *     ended. Or the object is inside, or another thread's call is under way.
- * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ELIMIT,
- * PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER,
+ * PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_barrier_enter(pdk_barrier *b, int64_t timeout_ms);
 
@@ -133,7 +134,7 @@ int pdk_barrier_enter(pdk_barrier *b, int64_t timeout_ms);
  *     left before.
  * PDK_EBUSY: another thread's call is under way.
  * PDK_EACCES: the ACL of PATH does not permit to READ or to DELETE.
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_barrier_leave(pdk_barrier *b, int64_t timeout_ms);
 

@@ -190,8 +190,8 @@ int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_optio
  *
  * PDK_EDEADLK: the caller is a callback thread.
  * PDK_EUNKNOWN, on an adopted handle: the servers did not confirm that the nodes are deleted, or a create whose reply
- * was lost less than a session timeout ago may still leave one, or the client was over before, by PDK_EAUTH or
- * PDK_ESHORT. Such nodes stay until the session ends.
+ * was lost less than a session timeout ago may still leave one, or the client was over before, by PDK_EAUTH,
+ * PDK_ESHORT or PDK_ESERVER. Such nodes stay until the session ends.
  * PDK_EFORKED.
  *
  * The trap: while a name server keeps the client waiting, one thread of the client outlives the close, and ends
@@ -212,6 +212,7 @@ int pdk_client_free(pdk_client *c);
  * PDK_EAUTH: the servers refused the authentication.
  * PDK_EEXPIRED: the session of an adopted handle has expired.
  * PDK_ESHORT: the timeout that the servers granted is too short; pdk_client_last_error() has the numbers.
+ * PDK_ESERVER: the servers resume no session on another connection, and are not ZooKeeper's.
  * PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED.
  */
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms);

@@ -60,7 +60,7 @@ typedef enum pdk_mode {
  * PDK_ETIMEDOUT: no whole answer within TIMEOUT_MS (PDK_FOREVER: no limit). 0 leaves no time for an answer.
  * PDK_EACCES: the ACL does not permit to READ the path.
  * PDK_EPATH: PATH is not an absolute path, or has more than 4096 bytes.
- * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *
  * The trap: data over the two limits above are left out; PDK_CONTENDER_DATA_OMITTED is their size.
  */
@@ -83,7 +83,7 @@ typedef void (*pdk_contenders_cb)(void *arg);
  * retries a path that it may not read, and pdk_client_last_error() has the reason.
  *
  * On success *O is the caller's, to be given to pdk_contenders_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
- * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_ECLOSED, PDK_EFORKED.
  *
  * The trap: what a contender writes into its node, and a request for revocation, are not reported.
  */
@@ -199,7 +199,8 @@ const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_con
  * PDK_EACCES: the ACL of the node does not permit this client to WRITE, or did not permit to READ when it was listed.
  * PDK_ETIMEDOUT: nothing was written; always with a TIMEOUT_MS of 0.
  * PDK_EUNKNOWN: the request may have been written.
- * PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_EDEADLK, PDK_ECLOSED,
+ * PDK_EFORKED.
  */
 int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 

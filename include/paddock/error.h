@@ -48,7 +48,8 @@ extern "C" {
     X(PDK_EMIXED, -28, PLAIN, "the path has contenders of another recipe, or with another limit")                      \
     X(PDK_ECONFLICT, -29, PLAIN, "the node is not as the write requires")                                              \
     X(PDK_EDONE, -30, PLAIN, "the job is done")                                                                        \
-    X(PDK_ERECORD, -31, PLAIN, "the record of the last run cannot be believed")
+    X(PDK_ERECORD, -31, PLAIN, "the record of the last run cannot be believed")                                        \
+    X(PDK_ESERVER, -32, FATAL, "the servers are not ZooKeeper's: they resume no session")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

@@ -58,7 +58,8 @@ int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, pdk_leader_m
  * Become a candidate, without waiting for the outcome. Nothing happens when the object is a candidate already. From now
  * on, through disconnections and new sessions, it has one node in the queue, and leads when that is the first.
  *
- * PDK_ELIMIT, PDK_EAUTH, PDK_ESHORT, PDK_EEXPIRED (adopted handle), PDK_ECLOSED, PDK_EFORKED: it is no candidate.
+ * PDK_ELIMIT, PDK_EAUTH, PDK_ESHORT, PDK_ESERVER, PDK_EEXPIRED (adopted handle), PDK_ECLOSED, PDK_EFORKED: it is no
+ * candidate.
  */
 int pdk_leader_start(pdk_leader *l);
 
@@ -106,8 +107,8 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg);
  * PDK_ECANCELED: it has resigned, before or meanwhile.
  * PDK_EPERM: it never was a candidate.
  * PDK_EACCES, PDK_EACL, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an
- * ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ESHORT, PDK_ECLOSED: its
- * candidacy ended for this reason.
+ * ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ESHORT, PDK_ESERVER, PDK_ECLOSED:
+ * its candidacy ended for this reason.
  * PDK_EDEADLK: the caller is a callback thread, and TIMEOUT_MS is not 0.
  * PDK_EFORKED.
  */
@@ -131,7 +132,7 @@ typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
  * not read, and pdk_client_last_error() has the reason.
  *
  * On success *O is the caller's, to be given to pdk_leader_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
- * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_observe(pdk_leader_observer **o, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg);
 

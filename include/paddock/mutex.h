@@ -65,8 +65,8 @@ int pdk_mutex_new_several(pdk_mutex **m, pdk_client *c, const char *const *paths
  *
  * PDK_ELOST: the caller's own grant was lost; unlock first.
  * PDK_EACCES, PDK_EACL, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an
- * ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ESTALE, PDK_ESHORT, PDK_ENOMEM,
- * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node is left.
+ * ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ESTALE, PDK_ESHORT, PDK_ESERVER,
+ * PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node is left.
  */
 int pdk_mutex_lock(pdk_mutex *m);
 
@@ -114,7 +114,7 @@ int pdk_mutex_unlock(pdk_mutex *m);
  * *G is the caller's, to be given to pdk_grant_release() or its like; it is set before CB is called. The grant belongs
  * to no thread: pdk_mutex_unlock() does not see it.
  *
- * PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ESERVER, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
 

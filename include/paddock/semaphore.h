@@ -96,7 +96,7 @@ unsigned pdk_semaphore_limit(pdk_semaphore *s);
  * session timeout, because servers send no event to a client that may not READ it at that moment.
  *
  * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT,
- * PDK_ECLOSED, PDK_EFORKED.
+ * PDK_ESERVER, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path);
 

@@ -196,7 +196,11 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
 {
     if (s->spent || ev->session == 0 || ev->timeout_ms <= 0)
         return; /* an event of a handle whose session has ended, or no session at all */
-    /* Some servers that speak the protocol grant a new session silently. The old session's nodes are not ours.
+    if (ev->unresumable) {
+        finish(s, out, PDK_ESERVER);
+        return;
+    }
+    /* Servers that lost their data may grant a new session silently. The old session's nodes are not ours.
      * Requests that the client queued for the old session were sent in the new one, so the new one is not to be used
      * either. */
     if (s->id != 0 && s->id != ev->session) {

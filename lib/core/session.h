@@ -60,7 +60,7 @@ enum pdk__session_phase {
 };
 
 enum pdk__session_event_kind {
-    PDK__SEV_CONNECTED, /* session, timeout_ms */
+    PDK__SEV_CONNECTED, /* session, timeout_ms, unresumable */
     PDK__SEV_DISCONNECTED,
     PDK__SEV_EXPIRED,
     PDK__SEV_AUTH_FAILED,
@@ -81,6 +81,7 @@ struct pdk__session_event {
     int64_t now_ms;
     int64_t session;
     int64_t timeout_ms;
+    bool unresumable; /* the servers would give another session in its place at the next connection */
     int64_t since_ms; /* when it was begun to open the handle */
     int64_t sent_ms;
     bool agreed; /* it was a write, and a quorum took or refused it */

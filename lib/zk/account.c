@@ -128,6 +128,9 @@ static void over(struct pdk_client *c, int error)
             "drift margin and %lld ms of least validity",
             (long long)limits->timeout_ms, (long long)limits->gap_ms, (long long)limits->tick_ms,
             (long long)limits->margin_ms, (long long)limits->min_valid_ms);
+    else if (error == PDK_ESERVER)
+        snprintf(c->account.reason + n, sizeof c->account.reason - (size_t)n,
+                 ": it came without a password, as from ClickHouse Keeper");
     if (error != PDK_ECLOSED)
         snprintf(c->account.error, sizeof c->account.error, "session: %s", c->account.reason);
     pdk__log(c, error == PDK_ECLOSED ? PDK_LOG_INFO : PDK_LOG_ERROR, "session: over: %s", c->account.reason);

@@ -21,6 +21,14 @@ enum { AUTH_AGAIN_MS = 10 };
 
 /* --- what the watchers hear -------------------------------------------------------------------------------------- */
 
+/* ZooKeeper's servers give each session a random password, by which the client resumes it on another connection.
+ * Servers that resume none give zeros. Their other promises are not known either. */
+static bool is_resumable(const clientid_t *id)
+{
+    static const clientid_t none;
+    return memcmp(id->passwd, none.passwd, sizeof id->passwd) != 0;
+}
+
 /* STATE is authoritative here; zoo_state() can be ahead of it or late. Events of other kinds and states decide
  * nothing. */
 static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
@@ -33,6 +41,7 @@ static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
         event.kind = PDK__SEV_CONNECTED;
         event.session = zoo_client_id(zh)->client_id;
         event.timeout_ms = zoo_recv_timeout(zh);
+        event.unresumable = !is_resumable(zoo_client_id(zh));
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
         event.kind = PDK__SEV_EXPIRED;
     } else if (state == ZOO_AUTH_FAILED_STATE) {

@@ -271,6 +271,7 @@ static struct pdk__session_event any_event(int64_t now_ms)
                                    .now_ms = now_ms,
                                    .session = nondet_int64(),
                                    .timeout_ms = any_bits(TIMEOUT),
+                                   .unresumable = nondet_bool(),
                                    .since_ms = any_from_to(0, now_ms),
                                    .sent_ms = any_from_to(0, now_ms),
                                    .agreed = nondet_bool(),
@@ -328,6 +329,7 @@ static void prove_step(struct pdk__session *s, int64_t now_ms, struct pdk__sessi
     prove_belief(&b, s, now_ms);
     prove_reports(&b, s, out, now_ms);
     prove_wake_up(s);
+    PROVE(!event.unresumable || !acted(PDK__SACT_UP), "a session that no server resumes is not used");
     REACH(b.phase != PDK__SESSION_OPENING && s->phase == PDK__SESSION_OPENING);
     REACH(b.phase != PDK__SESSION_CONNECTED && s->phase == PDK__SESSION_CONNECTED);
     REACH(b.phase != PDK__SESSION_SUSPENDED && s->phase == PDK__SESSION_SUSPENDED);

@@ -134,6 +134,22 @@ static void never_confirmed(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
+static void others_servers(void)
+{
+    char hosts[64];
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
+    pdk__proxy_strip_password(proxy, true);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-z", hosts, fresh("others"), "true")), 69);
+    CHECK(program_complained(&c, ": no ensemble: the servers are not ZooKeeper's: they resume no session: it came "
+                                 "without a password, as from ClickHouse Keeper\n"));
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", "-z", hosts, path)), 69);
+    CHECK(program_complained(&c, "not ZooKeeper's"));
+    CHECK_ONE_LINE(&c);
+    pdk__proxy_free(proxy);
+}
+
 static void hold_away(void)
 {
     cli_start_fed(&c, ARGS("hold", "--session-timeout", "300", fresh("hold-away")));
@@ -223,6 +239,7 @@ int main(int argc, char **argv)
         {"an untimed wait goes on through an outage", waits_through},
         {"each that waits says with -v that no server answers", waits_are_told},
         {"a command whose release nobody confirms is not kept waiting for ever", never_confirmed},
+        {"servers that resume no session are refused in one line, 69", others_servers},
         {"a command that ends while the servers are away is told of, and not kept", ended_away},
         {"a pipe on its standard error is closed when it returns, though the release goes on", ended_away_for_a_pipe},
         {"hold says what it waits for when the servers are away, and a signal ends that", hold_away},

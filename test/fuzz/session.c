@@ -124,8 +124,10 @@ static void tell(struct life *l, struct bytes *b)
     switch (what & 7) {
     case 0:
     case 1:
-        step(l, (struct pdk__session_event){
-                    .kind = PDK__SEV_CONNECTED, .session = (what >> 3 & 3) + 1, .timeout_ms = 1 + take(b) * 100});
+        step(l, (struct pdk__session_event){.kind = PDK__SEV_CONNECTED,
+                                            .session = (what >> 3 & 3) + 1,
+                                            .timeout_ms = 1 + take(b) * 100,
+                                            .unresumable = what >= 0xf0});
         break;
     case 2:
         step(l, (struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED});

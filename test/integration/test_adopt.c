@@ -458,6 +458,17 @@ static void before_connected(void)
     close_handle();
 }
 
+static void others_servers(void)
+{
+    pdk__proxy_strip_password(fixture.proxy, true);
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), PDK_ESERVER);
+    pdk__proxy_strip_password(fixture.proxy, false);
+    CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
+    fixture_end(c, m);
+    close_handle();
+}
+
 static void expires(void)
 {
     struct locker l;
@@ -540,6 +551,7 @@ int main(int argc, char **argv)
         {"over before its session, it does not call its nodes deleted", over_before_its_session},
         {"a handle is adopted by one client at a time", one_at_a_time},
         {"a handle can be adopted before it is connected", before_connected},
+        {"a session that the servers would not resume is refused", others_servers},
         {"when its session expires locks are lost, and the client is over", expires},
         {"a handle with a chroot can be adopted", in_a_chroot},
         {0},

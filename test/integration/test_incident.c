@@ -399,6 +399,41 @@ static void too_short(void)
     fixture_end(c, m);
 }
 
+static const char resumes_none[] = "it came without a password, as from ClickHouse Keeper";
+
+static void others_servers(void)
+{
+    char text[600];
+    pdk__proxy_clear(fixture.proxy);
+    pdk__proxy_strip_password(fixture.proxy, true);
+    c = client_with(fixture_options(10000));
+    CHECK_RC(pdk_client_wait(c, LONG_MS), PDK_ESERVER);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+    pdk_client_last_error(c, text, sizeof text);
+    check_text(text, "wait for the session: ", resumes_none);
+    m = fixture_mutex(c, fixture_path());
+    CHECK_RC(pdk_mutex_lock(m), PDK_ESERVER);
+    check_mutex(m, "lock", resumes_none);
+    pdk__proxy_strip_password(fixture.proxy, false);
+    fixture_end(c, m);
+}
+
+/* The ensemble was replaced by one of the other kind. */
+static void others_servers_later(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_strip_password(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_OVER);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_lock(m), PDK_ESERVER);
+    pdk__proxy_strip_password(fixture.proxy, false);
+    fixture_end(d, n);
+    fixture_end(c, m);
+}
+
 /* --- a leader ---------------------------------------------------------------------------------------------------- */
 
 static void leader(void)
@@ -537,6 +572,8 @@ int main(int argc, char **argv)
         {"a lock whose session expired was lost for that", session_expired},
         {"a lock in a path without DELETE was lost for that", path_without_delete},
         {"PDK_ESHORT comes with its numbers", too_short},
+        {"servers that resume no session are refused", others_servers},
+        {"so are they where servers were that did, and the lock is lost", others_servers_later},
         {"a leader tells its place, and why a term ended", leader},
         {"a thread that reads and asks to write is told that it reads", reader_that_asks_to_write},
         {"every object knows its path", belongings},

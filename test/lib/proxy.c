@@ -272,6 +272,13 @@ void pdk__proxy_refuse(pdk__proxy *p, bool refuse)
     carry_out(p);
 }
 
+void pdk__proxy_strip_password(pdk__proxy *p, bool strip)
+{
+    begin(p);
+    p->strips = strip;
+    carry_out(p);
+}
+
 void pdk__proxy_cut(pdk__proxy *p)
 {
     begin(p);

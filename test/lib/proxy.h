@@ -73,6 +73,9 @@ void pdk__proxy_delay(pdk__proxy *p, pdk__direction d, int ms);
 /* Refuse new connections, or accept them again. Existing connections stay. */
 void pdk__proxy_refuse(pdk__proxy *p, bool refuse);
 
+/* Servers that resume no session give it a password of zeros: do later handshakes look like theirs? */
+void pdk__proxy_strip_password(pdk__proxy *p, bool strip);
+
 /* End all connections now; what is held is lost. */
 void pdk__proxy_cut(pdk__proxy *p);
 

@@ -65,7 +65,7 @@ struct pdk__proxy {
     uint64_t asked, answered; /* orders given; orders obeyed by a turn of the loop that began after them */
     int wake, listener, port;
     struct sockaddr_in target;
-    bool as_bytes, refuse, listens, cut_all, stop;
+    bool as_bytes, refuse, listens, cut_all, stop, strips;
     int64_t knock_ms; /* when to try the target again for a connection that waits to be accepted; 0: none waits */
     bool hold[2];
     int delay_ms[2];

@@ -212,7 +212,7 @@ const struct answer *frames_greeting(const struct client *c) { return greetings[
 
 static void greet(struct client *c, int64_t session, int32_t timeout_ms)
 {
-    static char password[16];
+    static char password[16] = {[15] = 1};
     struct oarchive *oa = create_buffer_oarchive();
     int32_t version = 0, read_only = 0;
     struct buffer passwd = {.len = sizeof password, .buff = password};

@@ -46,6 +46,7 @@ int zoo_state(zhandle_t *zh)
 const clientid_t *zoo_client_id(zhandle_t *zh)
 {
     zh->id.client_id = zh->client->session >= 0 ? world_session_id(zh->client->session) : 0;
+    zh->id.passwd[sizeof zh->id.passwd - 1] = 1; /* one byte is enough to tell that the session is resumed */
     return &zh->id;
 }
 

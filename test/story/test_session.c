@@ -229,6 +229,16 @@ static const struct story stories[] = {
      "close: over(PDK_ECLOSED)\n"
      "believed: no\n"
      "wakes: never\n"},
+    {"servers that resume no session are final, too", connect,
+     "connected a 3000 unresumable: over(PDK_ESERVER)\n"
+     "believed: no\n"
+     "connected b: -\n"},
+    {"so are they after those that do", connect,
+     "disconnected: down\n"
+     "connected b 3000 unresumable: over(PDK_ESERVER)\n"},
+    {"so are they for a handle that is another's", connect_adopted,
+     "disconnected: down\n"
+     "connected b 3000 unresumable: over(PDK_ESERVER)\n"},
     {"a connection without a session is none", begin,
      "connected 0: -\n"
      "connected a 0: -\n"},

@@ -724,6 +724,7 @@ static void feed_session(struct line *l)
     if (event.kind == PDK__SEV_CONNECTED) {
         event.session = number_in(l, 16);
         event.timeout_ms = number_or(l, 3000);
+        event.unresumable = take(l, "unresumable");
     }
     if (event.kind == PDK__SEV_TIMER)
         t->now_ms = strcmp(row->words, "due") == 0 ? pdk__session_wake_ms(&t->s) : t->now_ms + number(l);

@@ -69,6 +69,7 @@ static void answer(int server)
     unsigned char frame[4 + 37] = {0};
     uint32_t words[] = {htonl(37), 0, htonl(SESSION_MS), htonl(1), htonl(1), htonl(16)};
     memcpy(frame, words, sizeof words);
+    frame[sizeof words] = 1; /* without a password it would be none of ZooKeeper's servers */
     CHECK_EQ(send(server, frame, sizeof frame, MSG_NOSIGNAL), (int)sizeof frame);
 }
 

@@ -251,6 +251,14 @@ class InvalidRecord(Error):
     name = "PDK_ERECORD"
 
 
+class ForeignServer(Error):
+    """The servers are not ZooKeeper's: they resume no session."""
+
+    code = -32
+    name = "PDK_ESERVER"
+    fatal = True
+
+
 CLASSES: tuple[type[Error], ...] = (
     InvalidArgument,
     NoMemory,
@@ -283,6 +291,7 @@ CLASSES: tuple[type[Error], ...] = (
     Conflict,
     Done,
     InvalidRecord,
+    ForeignServer,
 )
 
 BY_CODE: dict[int, type[Error]] = {each.code: each for each in CLASSES}
