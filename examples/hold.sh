@@ -26,6 +26,15 @@ quoted() {
 
 paths=("$@") left=$# status=0
 
+# ask ID: how certain is the lock now? A lock has one question at a time. An answer that waited while a step was worked
+# counts for nothing: its valid_ms is of the time before.
+asked=() steps=0
+ask() {
+    [[ -z ${asked[$1]-} ]] || return
+    asked[$1]=$steps
+    say "{\"id\":$1,\"do\":\"state\"}"
+}
+
 # One step, which needs no more than step_ms. Data that check tokens get the token with each write.
 work() { echo "${paths[$1]}: working under token $2"; }
 
@@ -37,13 +46,19 @@ done
 while ((left > 0)) && IFS= read -r line <&"$events"; do
     id=$(number id)
     case $(text event) in
-    held) say "{\"id\":$id,\"do\":\"state\"}" ;; # the line may have waited: how certain is it now?
+    held) ask "$id" ;; # the line may have waited
     state)
-        if [[ $(text state) == held ]] && (($(number valid_ms) >= step_ms)); then
+        at=${asked[id]} asked[id]=
+        if [[ $(text state) != held ]] || (($(number valid_ms) < step_ms)); then
+            continue # a later event tells: held once more, or lost
+        elif ((at != steps)); then
+            ask "$id"
+        else
+            steps=$((steps + 1))
             work "$id" "$(number token)"
             say "{\"id\":$id,\"do\":\"unlock\"}"
         fi
-        ;; # else a later event tells: held once more, or lost
+        ;;
     released)
         echo "${paths[id]}: released"
         left=$((left - 1))
