@@ -1,6 +1,6 @@
 # The tests on an ensemble in Docker.
 docker_programs = %D%/faults
-EXTRA_DIST += %D%/client
+EXTRA_DIST += %D%/client %D%/hold
 docker_helpers =
 workers_sources = \
 	%D%/workers.c %D%/workers.h %D%/servers.c %D%/servers.h test/interop/peer.c test/interop/peer.h $(judge_sources)
