@@ -53,6 +53,7 @@ from ._library import ffi as _ffi
 from ._library import lib as _lib
 from ._locks import Held, Lock, Mutex, Options, RWLock, Semaphore, State
 from ._once import Once, Run
+from ._secure import SaslOptions, TlsOptions, has
 
 __version__: str = _ffi.string(_lib.pdk_version()).decode()
 
@@ -95,6 +96,7 @@ __all__ = [
     "RWLock",
     "Refused",
     "Run",
+    "SaslOptions",
     "Semaphore",
     "SessionState",
     "ShortTimeout",
@@ -104,6 +106,8 @@ __all__ = [
     "Term",
     "TimedOut",
     "Tls",
+    "TlsOptions",
     "UnknownHost",
     "UnknownOutcome",
+    "has",
 ]

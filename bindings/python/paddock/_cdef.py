@@ -290,4 +290,11 @@ int pdk_once_begin_async(pdk_once *o, pdk_grant *g, pdk_lock_cb cb, void *arg);
 int pdk_once_end_async(pdk_once *o, int status, pdk_lock_cb cb, void *arg);
 const pdk_runs *pdk_once_runs(pdk_once *o);
 int64_t pdk_once_age_ms(pdk_once *o);
+typedef enum pdk_feature { PDK_TLS = 1, PDK_SASL = 2 } pdk_feature;
+bool pdk_has(pdk_feature feature);
+typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
+int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char *cert, const char *key, bool any_name,
+                               pdk_secret_cb password, void *arg);
+int pdk_client_options_set_sasl(pdk_client_options *o, const char *mechanism, const char *user, pdk_secret_cb password,
+                                void *arg);
 """

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._leader import Leader
     from ._locks import Held, Mutex, Options, RWLock, Semaphore
     from ._once import Once
+    from ._secure import SaslOptions, TlsOptions
 
 T = TypeVar("T")
 
@@ -103,7 +104,8 @@ class Client:
     servers clamp it. AUTH has pairs of a scheme and credentials, as ("digest", "user:password"). ACL has entries of a
     scheme, an id and permissions (1 to 31) for every node that the client creates. LABEL is shown in lists of
     contenders. TICK and MARGIN are the servers' tickTime and the margin of the deadline, in seconds; 0 is the default.
-    ON_SESSION is called with each SessionState.
+    ON_SESSION is called with each SessionState. TLS or SASL secures the connections: NotSupported where ZooKeeper's
+    client lacks it, InvalidArgument for both, and Tls when a file cannot be read.
 
     The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`) run one at a
     time. After
@@ -126,9 +128,12 @@ class Client:
         tick: float = 0.0,
         margin: float = 0.0,
         on_session: Callable[[SessionState], object] | None = None,
+        tls: TlsOptions | None = None,
+        sasl: SaslOptions | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._on_session = on_session
+        self._security = tls, sasl
         self._guard = threading.Lock()
         self._driver: _Thread | _Loop | None = None
         self._closing = False
@@ -155,6 +160,9 @@ class Client:
             if on_session is not None:
                 argument = ffi.cast("void *", number)
                 self._demand(lib.pdk_client_options_set_on_session(options, _on_session, argument))
+            for security in self._security:
+                if security is not None:
+                    security._fill(options)
             code = lib.pdk_client_new(out, hosts.encode(), options)
             self._demand(code, text_of(lib.pdk_client_last_error, ffi.NULL) if code else "")
         finally:
