@@ -54,6 +54,7 @@ from ._library import lib as _lib
 from ._locks import Held, Lock, Mutex, Options, RWLock, Semaphore, State
 from ._once import Once, Run
 from ._secure import SaslOptions, TlsOptions, has
+from ._stats import Histogram, Stats
 
 __version__: str = _ffi.string(_lib.pdk_version()).decode()
 
@@ -77,6 +78,7 @@ __all__ = [
     "ForeignServer",
     "Forked",
     "Held",
+    "Histogram",
     "InvalidAcl",
     "InvalidArgument",
     "InvalidPath",
@@ -102,6 +104,7 @@ __all__ = [
     "ShortTimeout",
     "Stale",
     "State",
+    "Stats",
     "System",
     "Term",
     "TimedOut",

@@ -297,4 +297,47 @@ int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char
                                pdk_secret_cb password, void *arg);
 int pdk_client_options_set_sasl(pdk_client_options *o, const char *mechanism, const char *user, pdk_secret_cb password,
                                 void *arg);
+typedef struct pdk_stats pdk_stats;
+typedef enum pdk_stat {
+    PDK_STAT_ACQUIRES = 0,
+    PDK_STAT_GRANTS = 1,
+    PDK_STAT_SERVER_GRANTS = 2,
+    PDK_STAT_HANDOVERS = 3,
+    PDK_STAT_REUSES = 4,
+    PDK_STAT_FAILURES = 5,
+    PDK_STAT_LOSSES = 6,
+    PDK_STAT_WAITING = 7,
+    PDK_STAT_HELD = 8,
+    PDK_STAT_SESSIONS = 9,
+    PDK_STAT_RECONNECTS = 10,
+    PDK_STAT_DISCONNECTS = 11,
+    PDK_STAT_EXPIRIES = 12,
+    PDK_STAT_RENEWALS_SENT = 13,
+    PDK_STAT_RENEWALS = 14,
+    PDK_STAT_CONNECTED = 15
+} pdk_stat;
+typedef enum pdk_loss {
+    PDK_LOSS_SESSION = 0,
+    PDK_LOSS_LEASE = 1,
+    PDK_LOSS_NODE = 2,
+    PDK_LOSS_CLOSED = 3
+} pdk_loss;
+typedef enum pdk_histogram {
+    PDK_HISTOGRAM_WAIT = 0,
+    PDK_HISTOGRAM_HOLD = 1,
+    PDK_HISTOGRAM_QUEUE = 2,
+    PDK_HISTOGRAM_RENEWAL = 3
+} pdk_histogram;
+int pdk_client_stats(pdk_client *c, pdk_stats **stats);
+void pdk_stats_free(pdk_stats *s);
+uint64_t pdk_stats_count(const pdk_stats *s, pdk_stat what);
+uint64_t pdk_stats_failures(const pdk_stats *s, int error);
+uint64_t pdk_stats_losses(const pdk_stats *s, pdk_loss reason);
+bool pdk_stats_bucket(const pdk_stats *s, pdk_histogram which, size_t i, int64_t *bound, uint64_t *count);
+uint64_t pdk_stats_sum(const pdk_stats *s, pdk_histogram which);
+typedef enum pdk_metrics {
+    PDK_METRICS_OPENMETRICS = 0,
+    PDK_METRICS_PROMETHEUS = 1
+} pdk_metrics;
+size_t pdk_stats_format(const pdk_stats *s, pdk_metrics format, const char *const *labels, char *buf, size_t size);
 """

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._locks import Held, Mutex, Options, RWLock, Semaphore
     from ._once import Once
     from ._secure import SaslOptions, TlsOptions
+    from ._stats import Stats
 
 T = TypeVar("T")
 
@@ -295,6 +296,13 @@ class Client:
         """The session timeout that the servers granted, in seconds; 0.0 while there is none."""
         self._here()
         return int(lib.pdk_client_session_timeout_ms(self._client)) / 1000
+
+    def stats(self) -> Stats:
+        """The counters since the client was made, at this moment; no request. Also after close(). NoMemory."""
+        from ._stats import stats
+
+        self._forbid_child()
+        return stats(self._client)
 
     # --- recipes ---
 
