@@ -14,5 +14,5 @@ python_helpers = %D%/relay
 EXTRA_DIST += $(python_scripts) %D%/generate \
 	$(python_sources) %D%/paddock/py.typed \
 	%D%/test/common.py %D%/test/test_asyncio.py %D%/test/test_beside_kazoo.py %D%/test/test_contenders.py \
-	%D%/test/test_document.py %D%/test/test_errors.py %D%/test/test_locks.py %D%/test/test_process.py \
+	%D%/test/test_document.py %D%/test/test_errors.py %D%/test/test_locks.py %D%/test/test_log.py %D%/test/test_process.py \
 	%D%/test/test_recipes.py %D%/test/test_secure.py %D%/test/test_stats.py

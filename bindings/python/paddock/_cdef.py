@@ -340,4 +340,14 @@ typedef enum pdk_metrics {
     PDK_METRICS_PROMETHEUS = 1
 } pdk_metrics;
 size_t pdk_stats_format(const pdk_stats *s, pdk_metrics format, const char *const *labels, char *buf, size_t size);
+typedef enum pdk_log_level {
+    PDK_LOG_NONE = 0,
+    PDK_LOG_ERROR = 1,
+    PDK_LOG_WARNING = 2,
+    PDK_LOG_INFO = 3,
+    PDK_LOG_DEBUG = 4
+} pdk_log_level;
+typedef void (*pdk_log_cb)(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg);
+int pdk_client_options_set_log(pdk_client_options *o, pdk_log_level level, pdk_log_cb cb, void *arg);
+int pdk_log_zookeeper(pdk_log_level level);
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import enum
+import logging
 import os
 import select
 import threading
@@ -48,6 +49,34 @@ def _on_session(_: Any, state: int, argument: Any) -> None:
     client = _clients.get(number_of(argument))
     if client is not None and client._on_session is not None:
         call_back(client._on_session, SessionState(state))
+
+
+_LEVELS = {
+    lib.PDK_LOG_ERROR: logging.ERROR,
+    lib.PDK_LOG_WARNING: logging.WARNING,
+    lib.PDK_LOG_INFO: logging.INFO,
+    lib.PDK_LOG_DEBUG: logging.DEBUG,
+}
+
+
+def _level_of(logger: logging.Logger) -> int:
+    """The library's level for the lines that LOGGER takes."""
+    return max((ours for ours, theirs in _LEVELS.items() if logger.isEnabledFor(theirs)), default=lib.PDK_LOG_NONE)
+
+
+def _write_line(logger: logging.Logger, level: int, at_ms: int, text: Any) -> None:
+    if logger.isEnabledFor(level):
+        line = ffi.string(text).decode("utf-8", "replace")
+        record = logger.makeRecord(logger.name, level, "libpaddock", 0, line, (), None)
+        record.created, record.msecs = at_ms / 1000, at_ms % 1000
+        logger.handle(record)
+
+
+@ffi.callback("pdk_log_cb")  # type: ignore[misc]
+def _on_log(_: Any, level: int, at_ms: int, text: Any, argument: Any) -> None:
+    client = _clients.get(number_of(argument))
+    if client is not None and client._logger is not None:
+        call_back(_write_line, client._logger, _LEVELS[level], at_ms, text)
 
 
 class _Thread:
@@ -105,14 +134,15 @@ class Client:
     servers clamp it. AUTH has pairs of a scheme and credentials, as ("digest", "user:password"). ACL has entries of a
     scheme, an id and permissions (1 to 31) for every node that the client creates. LABEL is shown in lists of
     contenders. TICK and MARGIN are the servers' tickTime and the margin of the deadline, in seconds; 0 is the default.
-    ON_SESSION is called with each SessionState. TLS or SASL secures the connections: NotSupported where ZooKeeper's
-    client lacks it, InvalidArgument for both, and Tls when a file cannot be read.
+    ON_SESSION is called with each SessionState. LOGGER gets the lines of the log that it is enabled for when the client
+    is made, with the times at which they were written; logging.DEBUG has ZooKeeper's own, too. TLS or SASL secures the
+    connections: NotSupported where ZooKeeper's client lacks it, InvalidArgument for both, and Tls when a file cannot be
+    read.
 
-    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`) run one at a
-    time. After
-    `with Client(...)`, and without either, a thread of the binding runs them. After `async with Client(...)` the
-    running event loop does. Those that remain when the client is closed run on a thread that closes it. A call that
-    waits raises Deadlock in a callback, and in the event loop that runs the callbacks.
+    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`, the logger) run one at
+    a time. After `with Client(...)`, and without either, a thread of the binding runs them. After `async with
+    Client(...)` the running event loop does. Those that remain when the client is closed run on a thread that closes
+    it. A call that waits raises Deadlock in a callback, and in the event loop that runs the callbacks.
 
     A client does not survive fork(): in the child every call raises Forked. Close the client before the process ends.
     The interpreter closes those that are left, when it ends in order.
@@ -129,11 +159,13 @@ class Client:
         tick: float = 0.0,
         margin: float = 0.0,
         on_session: Callable[[SessionState], object] | None = None,
+        logger: logging.Logger | None = None,
         tls: TlsOptions | None = None,
         sasl: SaslOptions | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._on_session = on_session
+        self._logger = logger
         self._security = tls, sasl
         self._guard = threading.Lock()
         self._driver: _Thread | _Loop | None = None
@@ -158,8 +190,10 @@ class Client:
                 self._demand(add(options, scheme.encode(), identity.encode(), permissions), "acl")
             if label is not None:
                 self._demand(lib.pdk_client_options_set_label(options, label.encode()), "label")
+            argument = ffi.cast("void *", number)
+            if logger is not None:
+                self._demand(lib.pdk_client_options_set_log(options, _level_of(logger), _on_log, argument))
             if on_session is not None:
-                argument = ffi.cast("void *", number)
                 self._demand(lib.pdk_client_options_set_on_session(options, _on_session, argument))
             for security in self._security:
                 if security is not None:

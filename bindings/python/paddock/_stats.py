@@ -86,8 +86,8 @@ class Stats:
     _stats: Any = field(repr=False, compare=False)
 
     def text(self, labels: Mapping[str, str] | None = None, *, prometheus: bool = False) -> str:
-        """The statistics in OpenMetrics 1.0, or in Prometheus' text format 0.0.4. Each sample has LABELS; one whose name
-        is no label's is left out."""
+        """The statistics in OpenMetrics 1.0, or in Prometheus' text format 0.0.4. Each sample has LABELS; a label whose
+        name is no label's is left out."""
         words = [ffi.new("char[]", word.encode()) for pair in (labels or {}).items() for word in pair]
         style = lib.PDK_METRICS_PROMETHEUS if prometheus else lib.PDK_METRICS_OPENMETRICS
         return text_of(lib.pdk_stats_format, self._stats, style, ffi.new("char *[]", [*words, ffi.NULL]))
