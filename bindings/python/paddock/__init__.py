@@ -48,7 +48,7 @@ from ._errors import (
     UnknownHost,
     UnknownOutcome,
 )
-from ._leader import Leader, Term
+from ._leader import Leader, LeaderObserver, Term
 from ._library import ffi as _ffi
 from ._library import lib as _lib
 from ._locks import Held, Lock, Mutex, Options, RWLock, Semaphore, State
@@ -84,6 +84,7 @@ __all__ = [
     "InvalidPath",
     "InvalidRecord",
     "Leader",
+    "LeaderObserver",
     "Limit",
     "Lock",
     "Lost",

@@ -20,7 +20,7 @@ from ._library import call_back, error, ffi, lib, milliseconds, new_future, new_
 if TYPE_CHECKING:
     from ._barrier import Barrier, DoubleBarrier
     from ._contenders import Contender
-    from ._leader import Leader
+    from ._leader import Leader, LeaderObserver, OnLeader
     from ._locks import Held, Mutex, Options, RWLock, Semaphore
     from ._once import Once
     from ._secure import SaslOptions, TlsOptions
@@ -139,10 +139,10 @@ class Client:
     connections: NotSupported where ZooKeeper's client lacks it, InvalidArgument for both, and Tls when a file cannot be
     read.
 
-    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`, the logger) run one at
-    a time. After `with Client(...)`, and without either, a thread of the binding runs them. After `async with
-    Client(...)` the running event loop does. Those that remain when the client is closed run on a thread that closes
-    it. A call that waits raises Deadlock in a callback, and in the event loop that runs the callbacks.
+    The constructor does not wait for a server. Callbacks (`on_session`, `on_lost`, `on_revoked`, `on_leader`, the
+    logger) run one at a time. After `with Client(...)`, and without either, a thread of the binding runs them. After
+    `async with Client(...)` the running event loop does. Those that remain when the client is closed run on a thread
+    that closes it. A call that waits raises Deadlock in a callback, and in the event loop that runs the callbacks.
 
     A client does not survive fork(): in the child every call raises Forked. Close the client before the process ends.
     The interpreter closes those that are left, when it ends in order.
@@ -171,6 +171,7 @@ class Client:
         self._driver: _Thread | _Loop | None = None
         self._closing = False
         self._held: set[Held] = set()
+        self._observers: set[LeaderObserver] = set()
         self._client: Any = ffi.NULL
         number = new_number()
         _clients[number] = self
@@ -206,6 +207,8 @@ class Client:
 
     def __del__(self) -> None:
         if self._client != ffi.NULL:
+            for observer in self._observers:
+                observer._free()
             lib.pdk_client_free(self._client)  # closes it if need be; PDK_EFORKED in a child
 
     @staticmethod
@@ -366,6 +369,14 @@ class Client:
 
         return Leader(self, path, identity, in_turns)
 
+    def observe_leader(self, path: str, on_leader: OnLeader) -> LeaderObserver:
+        """Call ON_LEADER with the identity of the leader at PATH and the token of its term, or with None and 0 when it
+        has none: with the first answer, and at every change. A leader whose term ended before the callback could
+        run is not reported, nor is a change while the connection is lost. InvalidPath, Limit, NoMemory, Closed."""
+        from ._leader import LeaderObserver
+
+        return LeaderObserver(self, path, on_leader)
+
     def barrier(self, path: str) -> Barrier:
         """The barrier at PATH. No request. InvalidPath."""
         from ._barrier import Barrier
@@ -428,6 +439,8 @@ class Client:
     def _close_ended(self, code: int) -> None:
         for held in list(self._held):
             held._lose()
+        for observer in list(self._observers):
+            observer.stop()
         self._demand(code)
 
     def close(self) -> None:

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leader: a candidate, and its terms."""
+"""A leader: a candidate, and its terms; an observer of a leader."""
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
 from ._client import Client, Steps
 from ._errors import Cancelled, Error, Lost
-from ._library import error, expect, expect_not, ffi, lib, milliseconds, new_future, on_outcome
+from ._library import (
+    call_back,
+    error,
+    expect,
+    expect_not,
+    ffi,
+    lib,
+    milliseconds,
+    new_future,
+    new_number,
+    number_of,
+    on_outcome,
+)
 from ._locks import LockObject, Options, State
 
 
@@ -215,3 +227,57 @@ class Leader:
     def _demand_kept(self) -> None:
         if self._entered.lost.is_set():
             raise Lost("the term was lost")
+
+
+#: Called with the identity of a leader and the token of its term, or with None and 0 when there is no leader.
+OnLeader = Callable[[str | None, int], object]
+
+_observers: weakref.WeakValueDictionary[int, LeaderObserver] = weakref.WeakValueDictionary()
+
+
+@ffi.callback("pdk_observer_cb")  # type: ignore[misc]
+def _on_leader(identity: Any, token: int, argument: Any) -> None:
+    observer = _observers.get(number_of(argument))
+    if observer is not None:
+        text = None if identity == ffi.NULL else ffi.string(identity).decode("utf-8", "replace")
+        call_back(observer._on_leader, text, token)
+
+
+class LeaderObserver:
+    """An observer of a leader, until stop(), the end of its `with` block, or the end of its client.
+    Client.observe_leader() makes it."""
+
+    def __init__(self, client: Client, path: str, on_leader: OnLeader) -> None:
+        self._client = client
+        self._on_leader = on_leader
+        self._guard = threading.Lock()
+        client._drive()
+        number = new_number()
+        _observers[number] = self
+        out = ffi.new("pdk_leader_observer **")
+        argument = ffi.cast("void *", number)
+        code = lib.pdk_leader_observe(out, client._client, path.encode(), _on_leader, argument)
+        if code != 0:
+            raise error(code)
+        self._observer = out[0]
+        client._observers.add(self)
+
+    def _free(self) -> None:
+        with self._guard:
+            lib.pdk_leader_observer_free(self._observer)
+            self._observer = ffi.NULL
+
+    def stop(self) -> None:
+        """Stop observing. Any thread, also in the callback; a callback that runs in another thread ends in its own
+        time. Nothing happens when it has stopped before."""
+        self._client._forbid_child()
+        self._free()
+        self._client._observers.discard(self)
+
+    def __enter__(self) -> LeaderObserver:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,6 +1,7 @@
 """Leaders, barriers and jobs that run once."""
 from __future__ import annotations
 
+import gc
 import threading
 import unittest
 
@@ -59,6 +60,56 @@ class Leaders(Case):
         second.lead(GENEROUS)
         with self.assertRaises(paddock.NotHeld):
             first.give_way()
+
+
+class Observers(Case):
+    def test_an_observer_sees_each_leader(self) -> None:
+        path, client, candidates = fresh("observed"), self.client(), self.client()
+        seen: list[tuple[str | None, int]] = []
+        observer = client.observe_leader(path, lambda identity, token: seen.append((identity, token)))
+        within(lambda: seen == [(None, 0)])
+        for identity in ("first", "s\u00e9cond"):
+            with candidates.leader(path, identity=identity) as term:
+                within(lambda: seen[-1] == (identity, term.token))
+            within(lambda: seen[-1] == (None, 0))
+        observer.stop()
+        observer.stop()
+        count, later = len(seen), threading.Event()
+        with candidates.leader(path), client.observe_leader(path, lambda identity, token: later.set()):
+            self.assertTrue(later.wait(GENEROUS))
+        self.assertEqual(len(seen), count)
+
+    def test_an_observer_that_is_forgotten_goes_on(self) -> None:
+        path, client, seen = fresh("forgotten"), self.client(), threading.Event()
+        client.observe_leader(path, lambda identity, token: seen.set() if token != 0 else None)
+        gc.collect()
+        with self.client().leader(path):
+            self.assertTrue(seen.wait(GENEROUS))
+
+    def test_an_observer_stops_in_its_callback(self) -> None:
+        path, client, stopped = fresh("itself"), self.client(), threading.Event()
+
+        def stop(identity: str | None, token: int) -> None:
+            if token != 0:
+                observer.stop()
+                stopped.set()
+
+        observer = client.observe_leader(path, stop)
+        with self.client().leader(path):
+            self.assertTrue(stopped.wait(GENEROUS))
+
+    def test_an_observer_ends_with_its_client(self) -> None:
+        client = self.client()
+        observer = client.observe_leader(fresh("ends"), lambda identity, token: None)
+        self.assertEqual(self.in_child(observer.stop), "Forked")
+        client.close()
+        observer.stop()
+        with self.assertRaises(paddock.Closed):
+            client.observe_leader(fresh("ends"), lambda identity, token: None)
+
+    def test_a_path_is_absolute(self) -> None:
+        with self.assertRaises(paddock.InvalidPath):
+            self.client().observe_leader("relative", lambda identity, token: None)
 
 
 class Barriers(Case):
