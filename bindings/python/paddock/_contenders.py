@@ -40,19 +40,33 @@ class Contender:
     _list: Any = field(repr=False, compare=False)
     _index: int = field(repr=False, compare=False)
 
-    def _revoked(self, timeout: float | None) -> Steps[None]:
+    def _act(self, function: Any, timeout: float | None) -> Steps[None]:
         limit = milliseconds(timeout)
-        revoke = lib.pdk_contender_revoke
-        return self._client._blocking_steps(lambda: int(revoke(self._client._client, self._list, self._index, limit)))
+        return self._client._blocking_steps(lambda: int(function(self._client._client, self._list, self._index, limit)))
 
     def revoke(self, timeout: float | None = None) -> None:
         """Ask it to release the lock, at most TIMEOUT seconds from now; it does not wait for the release. NotFound: its
         node is deleted; TimedOut: it was not asked; UnknownOutcome, Access."""
-        self._client._wait(self._revoked(timeout))
+        self._client._wait(self._act(lib.pdk_contender_revoke, timeout))
 
     async def revoke_async(self, timeout: float | None = None) -> None:
         """As revoke(), in a task."""
-        await self._client._wait_async(self._revoked(timeout))
+        await self._client._wait_async(self._act(lib.pdk_contender_revoke, timeout))
+
+    def remove(self, timeout: float | None = None) -> None:
+        """Delete its node against its owner's will, at most TIMEOUT seconds from now. Use it for a holder that is known
+        to be dead, or that does not answer a request. A holder has lost its lock; a waiter queues again.
+
+        The trap: the next contender is granted the lock at once, and the holder before it may work on. Only tokens
+        protect a resource that both write to.
+
+        NotFound: its node was deleted before; TimedOut: it was not deleted; UnknownOutcome; Access: the lock's path
+        does not permit this client to DELETE; Refused: its node has children."""
+        self._client._wait(self._act(lib.pdk_contender_remove, timeout))
+
+    async def remove_async(self, timeout: float | None = None) -> None:
+        """As remove(), in a task."""
+        await self._client._wait_async(self._act(lib.pdk_contender_remove, timeout))
 
 
 def _contender(client: Client, listed: Any, index: int) -> Contender:

@@ -46,6 +46,33 @@ class Contenders(Case):
         self.assertEqual(held.state, paddock.State.HELD)
         self.assertFalse(held.lost.is_set())
 
+    def test_a_holder_that_is_removed_has_lost(self) -> None:
+        path, client = fresh("removed"), self.client()
+        held = client.mutex(path).acquire()
+        (found,) = self.client().contenders(path, GENEROUS)
+        found.remove(GENEROUS)
+        self.assertTrue(held.lost.wait(GENEROUS))
+        self.assertEqual(contenders(path), 0)
+        next_one = client.mutex(path).acquire(GENEROUS)
+        with self.assertRaises(paddock.NotFound):
+            found.remove(GENEROUS)
+        self.assertGreater(next_one.valid, 0.0)
+
+    def test_a_task_removes(self) -> None:
+        async def main() -> None:
+            path = fresh("task")
+            async with paddock.Client(HOSTS) as client, paddock.Client(HOSTS) as other:
+                held = await client.mutex(path).acquire_async()
+                (found,) = await other.contenders_async(path)
+                with self.assertRaises(paddock.TimedOut):
+                    await found.remove_async(0)
+                self.assertFalse(held.lost.is_set())
+                await found.remove_async()
+                while not held.lost.is_set():
+                    await asyncio.sleep(0.01)
+
+        asyncio.run(main())
+
     def test_tasks_list_and_ask(self) -> None:
         async def main() -> None:
             path = fresh("tasks")
