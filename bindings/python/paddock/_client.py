@@ -148,6 +148,8 @@ class Client:
     The interpreter closes those that are left, when it ends in order.
     """
 
+    _client: Any = ffi.NULL  # until it is made: a call with wrong arguments is finalized, too
+
     def __init__(
         self,
         hosts: str,
@@ -172,7 +174,6 @@ class Client:
         self._closing = False
         self._held: set[Held] = set()
         self._observers: set[LeaderObserver] = set()
-        self._client: Any = ffi.NULL
         number = new_number()
         _clients[number] = self
         options = lib.pdk_client_options_new()

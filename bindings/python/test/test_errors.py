@@ -1,7 +1,9 @@
 """The classes of the errors are the library's codes."""
 from __future__ import annotations
 
+import gc
 import unittest
+import unittest.mock
 
 import paddock
 from paddock import _errors
@@ -35,6 +37,13 @@ class Errors(unittest.TestCase):
     def test_some_are_errors_of_pythons(self) -> None:
         for ours, theirs in ((paddock.TimedOut, TimeoutError), (paddock.Access, PermissionError)):
             self.assertTrue(issubclass(ours, theirs))
+
+    def test_a_client_that_was_not_made_is_finalized_in_silence(self) -> None:
+        with unittest.mock.patch("sys.unraisablehook") as unraisable:
+            with self.assertRaises(TypeError):
+                paddock.Client("127.0.0.1:2181", smoke=True)  # type: ignore[call-arg]
+            gc.collect()
+        unraisable.assert_not_called()
 
     def test_each_function_is_looked_up_at_the_import(self) -> None:
         """A finalizer that looks one up inside another look-up would wait for itself: cffi has a lock there."""
