@@ -2,7 +2,7 @@
 dist_doc_DATA = README.md CHANGES CONTRIBUTING.md LICENSE SECURITY.md
 pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
-	%D%/comparison.md %D%/design.md %D%/guarantees.md %D%/hold-json.md %D%/install.md %D%/interop.md %D%/openssf.md %D%/operators.md \
+	%D%/abi.md %D%/comparison.md %D%/design.md %D%/guarantees.md %D%/hold-json.md %D%/install.md %D%/interop.md %D%/openssf.md %D%/operators.md \
 	%D%/performance.md \
 	%D%/graph.svg %D%/performance-clients.svg %D%/performance-fleet.svg %D%/performance-threads.svg %D%/promises.md \
 	%D%/proof.md %D%/python.md %D%/security.md %D%/testing.md %D%/tutorial.md

@@ -111,14 +111,14 @@ libpaddock_all_la_SOURCES = $(simulated_sources) \
 lib_LTLIBRARIES = libpaddock.la
 libpaddock_la_SOURCES =
 libpaddock_la_LIBADD = libpaddock_all.la
-libpaddock_la_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
+libpaddock_la_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS) -version-info 1:0:0 $(PDK_SHLIB_FLAGS) \
 	-Wl,--version-script=%D%/libpaddock.map
 libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
 EXTRA_DIST += %D%/exports
 CLEANFILES += %D%/libpaddock.map
 %D%/libpaddock.map: %D%/exports
 	$(AM_V_GEN)$(MKDIR_P) %D% && { \
-	  echo 'PADDOCK_0 {'; echo 'global:'; \
+	  sed -n '/@@/ { s/.*@@\(.*\)/\1 {/p; q; }' $(srcdir)/%D%/exports; echo 'global:'; \
 	  sed -n 's/^\(pdk_[a-z0-9_]*\)@@.*/    \1;/p' $(srcdir)/%D%/exports; \
 	  echo 'local:'; echo '    *;'; echo '};'; } >$@.tmp && mv $@.tmp $@
 

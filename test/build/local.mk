@@ -3,17 +3,17 @@ build_scripts = \
 	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-licenses %D%/check-log \
 	%D%/check-hardening %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
 	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/kept %D%/pages \
-	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
+	%D%/interface %D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
 debian_files = \
-	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock0.install \
-	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install \
+	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock1.install \
+	debian/libpaddock1.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install \
 	debian/python3-paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
 server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-clusterfuzz %D%/check-cmake %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants %D%/tarball %D%/verify-release
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/architectures %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
+	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/architectures %D%/abi.constants %D%/abi.xml %D%/interface.list %D%/assertions-cost %D%/check-clients %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/release-tree.sh %D%/run_record.c %D%/unstable \
 	test/proof/affected test/proof/result test/proof/run test/proof/stages test/proof/tables

@@ -63,7 +63,9 @@ case \$1 in
 --write) echo written >test/build/abi.xml; [ -d "\$PADDOCK_BUILDDIR" ] ;;
 esac
 END
-    touch "$tree/test/build/abi.xml"
+    touch "$tree/test/build/abi.xml" "$tree/test/build/interface.list"
+    printf '#!/bin/sh\necho written >test/build/interface.list\n' >"$tree/test/build/interface"
+    chmod +x "$tree/test/build/interface"
     mkdir -p "$tree/test/proof"
     printf '#!/bin/sh\ncat %s\n! grep -q . %s\n' "$tmp/missing" "$tmp/missing" >"$tree/test/proof/run"
     chmod +x "$tree/test/build/abi" "$tree/test/proof/run"

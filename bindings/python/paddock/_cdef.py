@@ -2,7 +2,7 @@
 """The declarations of the C library, and the name to load it by."""
 # Made by generate from the headers: change those, and run it again.
 
-SONAME = "libpaddock.so.0"
+SONAME = "libpaddock.so.1"
 
 CDEF = """
 enum pdk_error { PDK_OK = 0, PDK_EINVAL = -1, PDK_ENOMEM = -2, PDK_EBUSY = -3, PDK_ETIMEDOUT = -4, PDK_EPERM = -5, PDK_EDEADLK = -6, PDK_EFORKED = -7, PDK_ECLOSED = -8, PDK_ECANCELED = -9, PDK_ELOST = -10, PDK_EEXPIRED = -11, PDK_EDISCONNECTED = -12, PDK_EUNKNOWN = -13, PDK_EACCES = -14, PDK_EAUTH = -15, PDK_EPATH = -16, PDK_EHOST = -17, PDK_EREFUSED = -18, PDK_EEXHAUSTED = -19, PDK_ENOENT = -20, PDK_ESYSTEM = -21, PDK_ELIMIT = -22, PDK_ESTALE = -23, PDK_ESHORT = -24, PDK_EACL = -25, PDK_ENOTSUP = -26, PDK_ETLS = -27, PDK_EMIXED = -28, PDK_ECONFLICT = -29, PDK_EDONE = -30, PDK_ERECORD = -31, PDK_ESERVER = -32, PDK__ERROR_END = 1 };
