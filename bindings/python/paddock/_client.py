@@ -15,7 +15,18 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._library import call_back, error, ffi, lib, milliseconds, new_future, new_number, number_of, text_of
+from ._library import (
+    call_back,
+    callback,
+    error,
+    ffi,
+    lib,
+    milliseconds,
+    new_future,
+    new_number,
+    number_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from ._barrier import Barrier, DoubleBarrier
@@ -44,7 +55,7 @@ class SessionState(enum.IntEnum):
 _clients: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
 
 
-@ffi.callback("pdk_session_cb")  # type: ignore[misc]
+@callback("pdk_session_cb")
 def _on_session(_: Any, state: int, argument: Any) -> None:
     client = _clients.get(number_of(argument))
     if client is not None and client._on_session is not None:
@@ -72,7 +83,7 @@ def _write_line(logger: logging.Logger, level: int, at_ms: int, text: Any) -> No
         logger.handle(record)
 
 
-@ffi.callback("pdk_log_cb")  # type: ignore[misc]
+@callback("pdk_log_cb")
 def _on_log(_: Any, level: int, at_ms: int, text: Any, argument: Any) -> None:
     client = _clients.get(number_of(argument))
     if client is not None and client._logger is not None:

@@ -12,6 +12,7 @@ from ._client import Client, Steps
 from ._errors import Cancelled, Error, Lost
 from ._library import (
     call_back,
+    callback,
     error,
     expect,
     expect_not,
@@ -235,7 +236,7 @@ OnLeader = Callable[[str | None, int], object]
 _observers: weakref.WeakValueDictionary[int, LeaderObserver] = weakref.WeakValueDictionary()
 
 
-@ffi.callback("pdk_observer_cb")  # type: ignore[misc]
+@callback("pdk_observer_cb")
 def _on_leader(identity: Any, token: int, argument: Any) -> None:
     observer = _observers.get(number_of(argument))
     if observer is not None:

@@ -95,7 +95,13 @@ def number_of(argument: Any) -> int:
     return int(ffi.cast("intptr_t", argument))
 
 
-@ffi.callback("void(int, void *)")  # type: ignore[misc]
+def callback(declaration: str) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: the library calls the function, as one of a type of its headers."""
+    decorator: Callable[[Callable[..., Any]], Any] = ffi.callback(declaration)
+    return decorator
+
+
+@callback("void(int, void *)")
 def on_outcome(code: int, argument: Any) -> None:
     """The callback of every asynchronous call."""
     complete = _expected.pop(number_of(argument), None)

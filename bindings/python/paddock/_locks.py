@@ -19,6 +19,7 @@ from ._client import Client, Steps
 from ._errors import Busy, Error, Lost, TimedOut
 from ._library import (
     call_back,
+    callback,
     error,
     expect,
     expect_not,
@@ -99,7 +100,7 @@ def lock_options(options: Options | None) -> Iterator[Any]:
 _objects: weakref.WeakValueDictionary[int, LockObject] = weakref.WeakValueDictionary()
 
 
-@ffi.callback("pdk_event_cb")  # type: ignore[misc]
+@callback("pdk_event_cb")
 def _on_event(_lock: Any, event: Any, argument: Any) -> None:
     lock_object = _objects.get(number_of(argument))
     if lock_object is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._library import call_back, error, ffi, lib, new_number, number_of
+from ._library import call_back, callback, error, ffi, lib, new_number, number_of
 
 _FEATURES = {"tls": lib.PDK_TLS, "sasl": lib.PDK_SASL}
 
@@ -79,7 +79,7 @@ def _secret(options: TlsOptions | SaslOptions) -> tuple[Any, Any]:
     return _on_secret, ffi.cast("void *", number)
 
 
-@ffi.callback("pdk_secret_cb")  # type: ignore[misc]
+@callback("pdk_secret_cb")
 def _on_secret(buffer: Any, size: int, argument: Any) -> int:
     options = _options.get(number_of(argument))
     secrets: list[bytes] = []
