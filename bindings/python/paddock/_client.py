@@ -62,7 +62,7 @@ def _on_session(_: Any, state: int, argument: Any) -> None:
         call_back(client._on_session, SessionState(state))
 
 
-_LEVELS = {
+_LEVELS: dict[int, int] = {
     lib.PDK_LOG_ERROR: logging.ERROR,
     lib.PDK_LOG_WARNING: logging.WARNING,
     lib.PDK_LOG_INFO: logging.INFO,
