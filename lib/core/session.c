@@ -200,7 +200,7 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
         finish(s, out, PDK_ESERVER);
         return;
     }
-    /* Servers that lost their data may grant a new session silently. The old session's nodes are not ours.
+    /* Some servers that speak the protocol grant a new session silently. The old session's nodes are not ours.
      * Requests that the client queued for the old session were sent in the new one, so the new one is not to be used
      * either. */
     if (s->id != 0 && s->id != ev->session) {

@@ -9,6 +9,7 @@
  *        '--- connected, its first session ---> CONNECTED
  *
  *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
+ *     and --connected, where the timeout is too short for a lock, or the servers would not resume the session--> OVER
  *
  * ZooKeeper's client learns of an expiry only from a server it can reach. With dead servers, or servers that lost their
  * data, it stays connecting indefinitely. And a server that lost its leader keeps its clients connected while the
