@@ -21,13 +21,13 @@ key=$(new_key maintainer)
 other_key=$(new_key other)
 [ -n "$key" ] && [ -n "$other_key" ] || { echo "gpg makes no keys"; exit 99; }
 
-# The tarball is what git has, without what the autotools add.
+# The tarball is what git has, without what the autotools add, compressed as the Makefile does it in any environment.
 printf '#!/bin/sh\nprintf "#!/bin/sh\\n" >configure; chmod +x configure\n' >"$tmp/bin/autoreconf"
 cat >"$tmp/bin/make" <<END
 #!/bin/sh
 [ ! -e $tmp/no-tarball ] || exit 2
 version=\$(sed -n 's/^AC_INIT(\[paddock\], \[\([^]]*\)\].*/\1/p' configure.ac)
-git archive --prefix=paddock-\$version/ HEAD | xz >paddock-\$version.tar.xz
+git archive --prefix=paddock-\$version/ HEAD | XZ_DEFAULTS= XZ_OPT=-6e xz >paddock-\$version.tar.xz
 END
 chmod +x "$tmp/bin/autoreconf" "$tmp/bin/make"
 
