@@ -120,6 +120,15 @@ inline void check(int code, const char *what)
         raise(code, what);
 }
 
+/* A TEXT for the library, which would take it up to the first zero byte. CODE is the error of one that has such. */
+inline const char *whole(const std::string &text, int code = PDK_EINVAL)
+{
+    if (text.find('\0') != std::string::npos)
+        raise(code, "a text has a zero byte");
+    return text.c_str();
+}
+inline const char *whole_path(const std::string &path) { return whole(path, PDK_EPATH); }
+
 /* Milliseconds, rounded up: a short wait is not a look. What is past is a look. */
 template <class Rep, class Period> std::int64_t timeout_ms(const std::chrono::duration<Rep, Period> &time)
 {
@@ -211,7 +220,7 @@ template <class Self, class Native, Native *(*make)(), void (*free)(Native *)> c
 
   private:
     template <class Value> static Value plain(Value value) { return value; }
-    static const char *plain(const std::string &text) { return text.c_str(); }
+    static const char *plain(const std::string &text) { return whole(text); }
 
     /* A day at most; -1, which every option refuses, where it is out of range. */
     static int plain(std::chrono::milliseconds time)
@@ -300,8 +309,8 @@ class client_stats
     {
         std::vector<const char *> names;
         for (const auto &label : each) {
-            names.push_back(label.first.c_str());
-            names.push_back(label.second.c_str());
+            names.push_back(detail::whole(label.first));
+            names.push_back(detail::whole(label.second));
         }
         names.push_back(nullptr);
         std::string text(pdk_stats_format(native(), format, names.data(), nullptr, 0), '\0');
@@ -323,7 +332,7 @@ class client
     explicit client(const std::string &hosts, const client_options &options = {})
     {
         pdk_client *made = nullptr;
-        in_time(pdk_client_new(&made, hosts.c_str(), options.native()));
+        in_time(pdk_client_new(&made, detail::whole(hosts), options.native()));
         client_.reset(made);
     }
 
@@ -415,17 +424,17 @@ class object
     void guarded_set(const std::string &path, const std::string &data, std::int32_t version = -1,
                      const Time &time = Time::max())
     {
-        check(pdk_guarded_set(native(), path.c_str(), data.data(), data.size(), version, timeout_ms(time)));
+        check(pdk_guarded_set(native(), whole_path(path), data.data(), data.size(), version, timeout_ms(time)));
     }
     template <class Time = std::chrono::milliseconds>
     void guarded_create(const std::string &path, const std::string &data, const Time &time = Time::max())
     {
-        check(pdk_guarded_create(native(), path.c_str(), data.data(), data.size(), timeout_ms(time)));
+        check(pdk_guarded_create(native(), whole_path(path), data.data(), data.size(), timeout_ms(time)));
     }
     template <class Time = std::chrono::milliseconds>
     void guarded_delete(const std::string &path, std::int32_t version = -1, const Time &time = Time::max())
     {
-        check(pdk_guarded_delete(native(), path.c_str(), version, timeout_ms(time)));
+        check(pdk_guarded_delete(native(), whole_path(path), version, timeout_ms(time)));
     }
 
     /* For what has no function here. Borrowed. */
@@ -497,7 +506,7 @@ template <auto make, auto timedlock, auto give_back> class lockable : public obj
 {
   public:
     lockable(client &c, const std::string &path, const lock_options &options = {})
-        : object(path.c_str(), make, c, path.c_str(), options.native())
+        : object(path.c_str(), make, c, whole_path(path), options.native())
     {
     }
 
@@ -684,7 +693,7 @@ class semaphore : public detail::object
 {
   public:
     semaphore(client &c, const std::string &path, unsigned limit, const lock_options &options = {})
-        : object(path.c_str(), pdk_semaphore_new, c, path.c_str(), limit, options.native())
+        : object(path.c_str(), pdk_semaphore_new, c, detail::whole_path(path), limit, options.native())
     {
     }
 
@@ -715,7 +724,7 @@ class leader : public detail::object
 {
   public:
     leader(client &c, const std::string &path, const lock_options &options = {}, pdk_leader_mode mode = PDK_LATCH)
-        : object(path.c_str(), pdk_leader_new, c, path.c_str(), mode, options.native())
+        : object(path.c_str(), pdk_leader_new, c, detail::whole_path(path), mode, options.native())
     {
     }
 
@@ -761,10 +770,7 @@ class once
 {
   public:
     /* A KEY with a zero byte is refused, as an empty one is. */
-    once(detail::object &lock, const std::string &key)
-        : once(lock, key.find('\0') == std::string::npos ? key.c_str() : "", 0)
-    {
-    }
+    once(detail::object &lock, const std::string &key) : once(lock, detail::whole(key), 0) {}
     template <class Rep, class Period>
     once(detail::object &lock, const std::chrono::duration<Rep, Period> &period)
         : once(lock, nullptr, detail::timeout_ms(period))
