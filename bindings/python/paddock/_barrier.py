@@ -9,7 +9,7 @@ from typing import Any
 
 from ._client import Client, Steps
 from ._errors import Error
-from ._library import error, ffi, lib, milliseconds, text_of
+from ._library import encoded_path, error, ffi, lib, milliseconds, text_of
 
 
 class _Base:
@@ -47,7 +47,7 @@ class Barrier(_Base):
     """
 
     def __init__(self, client: Client, path: str) -> None:
-        super().__init__(client, lambda out: int(lib.pdk_barrier_new(out, client._client, path.encode())))
+        super().__init__(client, lambda out: int(lib.pdk_barrier_new(out, client._client, encoded_path(path))))
 
     def set(self, timeout: float | None = None) -> None:
         """Set it, at most TIMEOUT seconds from now; None: no limit. TimedOut: nothing was sent; UnknownOutcome;
@@ -85,7 +85,7 @@ class DoubleBarrier(_Base):
 
     def __init__(self, client: Client, path: str, count: int) -> None:
         super().__init__(
-            client, lambda out: int(lib.pdk_barrier_new_double(out, client._client, path.encode(), count))
+            client, lambda out: int(lib.pdk_barrier_new_double(out, client._client, encoded_path(path), count))
         )
 
     def _enter(self, timeout: float | None) -> Steps[None]:

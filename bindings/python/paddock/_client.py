@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ._library import (
     call_back,
     callback,
+    encoded,
     error,
     ffi,
     lib,
@@ -197,12 +198,12 @@ class Client:
                 lib.pdk_client_options_set_clock(options, milliseconds(tick), milliseconds(margin)), "tick or margin"
             )
             for scheme, credentials in auth:
-                self._demand(lib.pdk_client_options_add_auth(options, scheme.encode(), credentials.encode()), "auth")
+                self._demand(lib.pdk_client_options_add_auth(options, encoded(scheme, "a scheme"), encoded(credentials, "auth")), "auth")
             for scheme, identity, permissions in acl:
                 add = lib.pdk_client_options_add_acl
-                self._demand(add(options, scheme.encode(), identity.encode(), permissions), "acl")
+                self._demand(add(options, encoded(scheme, "a scheme"), encoded(identity, "acl"), permissions), "acl")
             if label is not None:
-                self._demand(lib.pdk_client_options_set_label(options, label.encode()), "label")
+                self._demand(lib.pdk_client_options_set_label(options, encoded(label, "a label")), "label")
             argument = ffi.cast("void *", number)
             if logger is not None:
                 self._demand(lib.pdk_client_options_set_log(options, _level_of(logger), _on_log, argument))
@@ -211,7 +212,7 @@ class Client:
             for security in self._security:
                 if security is not None:
                     security._fill(options)
-            code = lib.pdk_client_new(out, hosts.encode(), options)
+            code = lib.pdk_client_new(out, encoded(hosts, "hosts"), options)
             self._demand(code, text_of(lib.pdk_client_last_error, ffi.NULL) if code else "")
         finally:
             lib.pdk_client_options_free(options)
@@ -291,8 +292,11 @@ class Client:
         future = new_future()
 
         def call() -> None:
-            code = function()
-            future.set_result((code, incident() if code != 0 else ""))
+            try:
+                code = function()
+                future.set_result((code, incident() if code != 0 else ""))
+            except BaseException as exception:
+                future.set_exception(exception)
 
         threading.Thread(target=call, name="paddock-call", daemon=True).start()
         return future
@@ -493,4 +497,4 @@ class Client:
 def _close_all() -> None:
     for client in list(_clients.values()):
         if client._pid == os.getpid() and client._client != ffi.NULL:
-            client.close()
+            call_back(client.close)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._client import Client, Steps
-from ._library import error, ffi, lib, milliseconds, text_of
+from ._library import encoded_path, error, ffi, lib, milliseconds, text_of
 
 _ALL = (1 << 8 * ffi.sizeof("size_t")) - 1
 
@@ -97,11 +97,11 @@ def _contender(client: Client, listed: Any, index: int) -> Contender:
 
 def contenders(client: Client, path: str, timeout: float | None) -> Steps[list[Contender]]:
     """The list, in its order."""
-    limit, found = milliseconds(timeout), []
+    name, limit, found = encoded_path(path), milliseconds(timeout), []
 
     def ask() -> int:
         out = ffi.new("pdk_contender_list **")
-        code = int(lib.pdk_contenders(client._client, path.encode(), _ALL, limit, out))
+        code = int(lib.pdk_contenders(client._client, name, _ALL, limit, out))
         if code == 0:
             found.append(ffi.gc(out[0], lib.pdk_contender_list_free))
         return code

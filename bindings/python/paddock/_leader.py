@@ -13,6 +13,7 @@ from ._errors import Cancelled, Error, Lost
 from ._library import (
     call_back,
     callback,
+    encoded_path,
     error,
     expect,
     expect_not,
@@ -64,7 +65,7 @@ class Leader:
         mode = lib.PDK_IN_TURNS if in_turns else lib.PDK_LATCH
 
         def make(out: Any, pointer: Any, opts: Any) -> int:
-            return int(lib.pdk_leader_new(out, pointer, path.encode(), mode, opts))
+            return int(lib.pdk_leader_new(out, pointer, encoded_path(path), mode, opts))
 
         options = None if identity is None else Options(data=identity.encode())
         self._guard = threading.Lock()
@@ -257,7 +258,7 @@ class LeaderObserver:
         _observers[number] = self
         out = ffi.new("pdk_leader_observer **")
         argument = ffi.cast("void *", number)
-        code = lib.pdk_leader_observe(out, client._client, path.encode(), _on_leader, argument)
+        code = lib.pdk_leader_observe(out, client._client, encoded_path(path), _on_leader, argument)
         if code != 0:
             raise error(code)
         self._observer = out[0]

@@ -52,6 +52,27 @@ def error(code: int, incident: str = "") -> Error:
     return unknown
 
 
+def whole(text: bytes, what: str, code: int = lib.PDK_EINVAL) -> bytes:
+    """A TEXT for the library, which would take it up to the first NUL: CODE is the error of one that has a NUL."""
+    if b"\0" in text:
+        raise error(code, f"{what} has a NUL")
+    return text
+
+
+def encoded(text: str, what: str, code: int = lib.PDK_EINVAL) -> bytes:
+    """A TEXT for the library, in UTF-8. CODE is the error of one that has a NUL or half a surrogate pair."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise error(code, f"{what} is not Unicode") from None
+    return whole(data, what, code)
+
+
+def encoded_path(path: str) -> bytes:
+    """A PATH for the library. InvalidPath."""
+    return encoded(path, "a path", lib.PDK_EPATH)
+
+
 def milliseconds(seconds: float | None) -> int:
     """A timeout in the library's unit, rounded up; None: no limit."""
     if seconds is None or seconds == math.inf:

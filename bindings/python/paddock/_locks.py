@@ -20,6 +20,7 @@ from ._errors import Busy, Error, Lost, TimedOut
 from ._library import (
     call_back,
     callback,
+    encoded_path,
     error,
     expect,
     expect_not,
@@ -166,6 +167,7 @@ class LockObject:
 
 class Held:
     """What was acquired of a lock, until release(). It belongs to no thread: any thread may ask it and release it.
+    `with` releases it at the end of the block.
 
     A Held that the program forgets stays held until the client is closed.
     """
@@ -263,17 +265,20 @@ class Held:
         future = new_future()
 
         def complete(code: int) -> None:
-            future.set_result((code, lock_object.incident() if code != 0 else ""))
+            incident = lock_object.incident() if code != 0 else ""
+            if code == lib.PDK_ELOST:
+                self._lose()  # here: the program's callbacks run one at a time
+            future.set_result((code, incident))
 
         number, argument = expect(complete)
         code = lib.pdk_grant_release_async(grant, on_outcome, argument)
         if code != 0:  # the handle has ended all the same
             expect_not(number)
             incident = lock_object.incident()
+            if code == lib.PDK_ELOST:
+                self._lose()
         else:
             code, incident = yield future
-        if code == lib.PDK_ELOST:
-            self._lose()
         if code != 0:
             raise error(code, incident)
 
@@ -299,6 +304,37 @@ class Held:
         self._release_closed()
         await self._object.client._wait_async(self._release())
 
+    def __enter__(self) -> Held:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release. Lost is raised when it was lost, and other errors of release(), unless an exception is on its
+        way."""
+        if self.released:
+            return
+        try:
+            self.release()
+        except Error:
+            if kind is None:
+                raise
+
+    async def __aenter__(self) -> Held:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """As the end of `with`, in a task."""
+        if self.released:
+            return
+        try:
+            await self.release_async()
+        except Error:
+            if kind is None:
+                raise
+
     # --- writes that the servers do only while it is held ---
 
     def _written(self, kind: int, path: str, data: bytes, version: int) -> Steps[None]:
@@ -309,8 +345,8 @@ class Held:
         def complete(code: int) -> None:
             future.set_result((code, lock_object.incident() if code != 0 else ""))
 
-        name, content = ffi.new("char[]", path.encode()), ffi.from_buffer(data)
-        write = ffi.new("pdk_write *", {"kind": kind, "path": name, "size": len(data), "version": version})
+        name, content = ffi.new("char[]", encoded_path(path)), ffi.from_buffer(data)
+        write = ffi.new("pdk_write *", {"kind": kind, "path": name, "size": len(content), "version": version})
         write.data = content
         number, argument = expect(complete)
         with self._guard:
@@ -392,17 +428,63 @@ class _Request:
                 lib.pdk_grant_release_async(grant, ffi.NULL, ffi.NULL)
 
 
+def _owner() -> object:
+    """The task, or else the thread, that calls."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    return task if task is not None else threading.current_thread()
+
+
+def _ended(owner: object) -> bool:
+    """Will this task or thread call no more?"""
+    if isinstance(owner, asyncio.Task):
+        return owner.done()
+    return not (isinstance(owner, threading.Thread) and owner.is_alive())
+
+
+class _Owned:
+    """What each thread and task has of a lock, in its order."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._entries: list[tuple[weakref.ref[object], Held]] = []
+
+    def add(self, held: Held) -> None:
+        with self._guard:
+            self._entries.append((weakref.ref(_owner()), held))
+
+    def forget_released(self) -> None:
+        with self._guard:
+            self._entries = [entry for entry in self._entries if not entry[1].released]
+
+    def take(self, moved: Callable[[object], bool]) -> Held:
+        """Remove the caller's last one. Where it has none: the only one of all, if its owner is MOVED. NotHeld."""
+        me = _owner()
+        with self._guard:
+            found = [entry for entry in self._entries if entry[0]() is me][-1:]
+            if not found and len(self._entries) == 1 and moved(self._entries[0][0]()):
+                found = self._entries[:]
+            if not found:
+                raise error(lib.PDK_EPERM)
+            self._entries.remove(found[0])
+        return found[0][1]
+
+
 class Lock:
     """What all locks share. A lock object may be used by several threads and tasks, which exclude each other.
 
     Nothing is re-entered: a thread that acquires a mutex which it holds waits for itself.
+
+    A block of `with lock` may end in another thread or task than it began, while the object has no other block. For
+    several at once that move between threads, as in generators, write `with lock.acquire()`.
     """
 
     def __init__(self, lock_object: LockObject) -> None:
         self._object = lock_object
-        # What `with` and acquire() took, for each thread and task.
-        self._entered: weakref.WeakKeyDictionary[object, list[Held]] = weakref.WeakKeyDictionary()
-        self._acquired: weakref.WeakKeyDictionary[object, list[Held]] = weakref.WeakKeyDictionary()
+        self._entered = _Owned()  # by `with`
+        self._acquired = _Owned()
 
     def _request(self, timeout_ms: int, callback: Any, argument: Any, out: Any) -> int:
         raise NotImplementedError
@@ -438,7 +520,7 @@ class Lock:
     ) -> Held:
         """Acquire, at most TIMEOUT seconds from now; None: no limit; 0: a try. A signal interrupts the call, which then
         leaves no node. ON_LOST is called with the Held when that is lost, and ON_REVOKED when a client asks for its
-        release, where the client's callbacks run.
+        release: where the client's callbacks run, or in a release() that is the first to see the loss.
 
         TimedOut; Busy, Disconnected: of a try. Access, Refused, Closed, Limit and others of <paddock/mutex.h>: not
         acquired, and no node is left.
@@ -452,39 +534,30 @@ class Lock:
         return self._note(await self._object.client._wait_async(self._acquire(timeout, on_lost, on_revoked)))
 
     def release(self) -> None:
-        """Release what this thread or task has acquired last by acquire(), as Held.release(). NotHeld: nothing."""
+        """Release what this thread or task has acquired last by acquire(), as Held.release(). When it has acquired
+        nothing: the only one that is held of this object, if the thread or task that acquired it has ended. NotHeld."""
         self._last().release()
 
     async def release_async(self) -> None:
         """As release(), in a task."""
         await self._last().release_async()
 
-    @staticmethod
-    def _owner() -> object:
-        try:
-            task = asyncio.current_task()
-        except RuntimeError:
-            task = None
-        return task if task is not None else threading.current_thread()
-
     def _note(self, held: Held) -> Held:
-        owner = self._owner()
-        self._acquired[owner] = [each for each in self._acquired.get(owner, ()) if not each.released] + [held]
+        self._acquired.forget_released()
+        self._acquired.add(held)
         return held
 
     def _last(self) -> Held:
         self._object.client._forbid_child()
-        for held in reversed(self._acquired.get(self._owner(), [])):
-            if not held.released:
-                return held
-        raise error(lib.PDK_EPERM)
+        self._acquired.forget_released()
+        return self._acquired.take(_ended)
 
     def _push(self, held: Held) -> Held:
-        self._entered.setdefault(self._owner(), []).append(held)
+        self._entered.add(held)
         return held
 
     def _pop(self) -> Held:
-        return self._entered[self._owner()].pop()
+        return self._entered.take(lambda owner: True)
 
     def __enter__(self) -> Held:
         """Acquire without a limit of time."""
@@ -493,16 +566,8 @@ class Lock:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Release. Lost is raised when it was lost, and other errors of release(), unless an exception is on its
-        way."""
-        held = self._pop()
-        if held.released:
-            return
-        try:
-            held.release()
-        except Error:
-            if kind is None:
-                raise
+        """Release, as the end of a Held's block."""
+        self._pop().__exit__(kind, value, trace)
 
     async def __aenter__(self) -> Held:
         return self._push(await self._object.client._wait_async(self._acquire(None)))
@@ -510,14 +575,7 @@ class Lock:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        held = self._pop()
-        if held.released:
-            return
-        try:
-            await held.release_async()
-        except Error:
-            if kind is None:
-                raise
+        await self._pop().__aexit__(kind, value, trace)
 
 
 class Mutex(Lock):
@@ -529,8 +587,8 @@ class Mutex(Lock):
 
     def _make(self, out: Any, client: Any, options: Any) -> int:
         if len(self._paths) == 1:
-            return int(lib.pdk_mutex_new(out, client, self._paths[0].encode(), options))
-        paths = [ffi.new("char[]", path.encode()) for path in self._paths]
+            return int(lib.pdk_mutex_new(out, client, encoded_path(self._paths[0]), options))
+        paths = [ffi.new("char[]", encoded_path(path)) for path in self._paths]
         array = ffi.new("const char *[]", paths)
         return int(lib.pdk_mutex_new_several(out, client, array, len(paths), options))
 
@@ -553,7 +611,7 @@ class RWLock:
 
     def __init__(self, client: Client, path: str, options: Options | None) -> None:
         def make(out: Any, pointer: Any, opts: Any) -> int:
-            return int(lib.pdk_rwlock_new(out, pointer, path.encode(), opts))
+            return int(lib.pdk_rwlock_new(out, pointer, encoded_path(path), opts))
 
         self._object = LockObject(client, make, options)
 
@@ -581,7 +639,7 @@ class Semaphore:
 
     def __init__(self, client: Client, path: str, limit: int, options: Options | None) -> None:
         def make(out: Any, pointer: Any, opts: Any) -> int:
-            return int(lib.pdk_semaphore_new(out, pointer, path.encode(), limit, opts))
+            return int(lib.pdk_semaphore_new(out, pointer, encoded_path(path), limit, opts))
 
         self._object = LockObject(client, make, options)
 

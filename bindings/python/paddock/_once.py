@@ -9,7 +9,7 @@ from typing import Any
 
 from ._client import Client, Steps
 from ._errors import Error
-from ._library import error, expect, expect_not, ffi, lib, milliseconds, new_future, on_outcome
+from ._library import encoded, error, expect, expect_not, ffi, lib, milliseconds, new_future, on_outcome
 from ._locks import Held, Mutex, Options
 
 
@@ -49,7 +49,7 @@ class Once:
         self._mutex = Mutex(client, (path,), options)
         self._run: Run | None = None
         out = ffi.new("pdk_once **")
-        text = ffi.NULL if key is None else ffi.new("char[]", key.encode())
+        text = ffi.NULL if key is None else ffi.new("char[]", encoded(key, "a key"))
         code = lib.pdk_once_new(out, self._mutex._object.pointer, text, 0 if every is None else milliseconds(every))
         if code != 0:
             raise error(code, "exactly one of key and every is to be given" if code == lib.PDK_EINVAL else "")

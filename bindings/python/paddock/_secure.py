@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._library import call_back, callback, error, ffi, lib, new_number, number_of
+from ._library import call_back, callback, encoded, error, ffi, lib, new_number, number_of, whole
 
 _FEATURES = {"tls": lib.PDK_TLS, "sasl": lib.PDK_SASL}
 
@@ -39,7 +39,7 @@ class TlsOptions:
     any_name: bool = False
 
     def _fill(self, options: Any) -> None:
-        files = (os.fsencode(file) for file in (self.ca, self.cert, self.key))
+        files = (whole(os.fsencode(file), "a file") for file in (self.ca, self.cert, self.key))
         code = lib.pdk_client_options_set_tls(options, *files, self.any_name, *_secret(self))
         if code != 0:
             raise error(code, f"{self}")
@@ -60,7 +60,7 @@ class SaslOptions:
     password: Callable[[], str] | None = None
 
     def _fill(self, options: Any) -> None:
-        names = self.mechanism.encode(), self.user.encode()
+        names = encoded(self.mechanism, "mechanism"), encoded(self.user, "user")
         code = lib.pdk_client_options_set_sasl(options, *names, *_secret(self))
         if code != 0:
             raise error(code, f"{self}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import BY_CODE, Error
-from ._library import error, ffi, lib, text_of
+from ._library import encoded, error, ffi, lib, text_of
 
 _LAST = (1 << 63) - 1
 _MILLISECONDS = ("wait", "hold", "renewal")
@@ -88,7 +88,7 @@ class Stats:
     def text(self, labels: Mapping[str, str] | None = None, *, prometheus: bool = False) -> str:
         """The statistics in OpenMetrics 1.0, or in Prometheus' text format 0.0.4. Each sample has LABELS; a label whose
         name is no label's is left out."""
-        words = [ffi.new("char[]", word.encode()) for pair in (labels or {}).items() for word in pair]
+        words = [ffi.new("char[]", encoded(word, "a label")) for pair in (labels or {}).items() for word in pair]
         style = lib.PDK_METRICS_PROMETHEUS if prometheus else lib.PDK_METRICS_OPENMETRICS
         return text_of(lib.pdk_stats_format, self._stats, style, ffi.new("char *[]", [*words, ffi.NULL]))
 

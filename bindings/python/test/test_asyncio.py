@@ -46,6 +46,35 @@ class Async(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await asyncio.to_thread(contenders, path), 1)
             await held.release_async()
 
+    async def test_what_was_acquired_has_a_block(self) -> None:
+        async with paddock.Client(HOSTS) as client:
+            mutex = client.mutex(fresh("block"))
+            async with await mutex.acquire_async(GENEROUS) as held:
+                self.assertEqual(held.state, paddock.State.HELD)
+            self.assertTrue(held.released)
+            with self.assertRaises(ZeroDivisionError):
+                async with await mutex.acquire_async(GENEROUS):
+                    self.assertEqual(1 // 0, 0)
+            await (await mutex.acquire_async(GENEROUS)).release_async()
+
+    async def test_a_block_may_end_in_another_task(self) -> None:
+        """As that of a fixture does, whose beginning and end are tasks of their own."""
+        async with paddock.Client(HOSTS) as client:
+            mutex = client.mutex(fresh("moved"))
+            held = await asyncio.create_task(mutex.__aenter__())
+            await asyncio.create_task(mutex.__aexit__(None, None, None))
+            self.assertTrue(held.released)
+
+    async def test_a_task_releases_what_was_acquired_for_it(self) -> None:
+        """Before Python 3.12 wait_for() runs what it waits for in a task of its own."""
+        async with paddock.Client(HOSTS) as client:
+            mutex = client.mutex(fresh("wait_for"))
+            held = await asyncio.create_task(mutex.acquire_async(GENEROUS))
+            await mutex.release_async()
+            self.assertTrue(held.released)
+            with self.assertRaises(paddock.NotHeld):
+                await mutex.release_async()
+
     async def test_a_loss_is_raised_by_the_block(self) -> None:
         path = fresh("lost")
         with self.assertRaises(paddock.Lost):

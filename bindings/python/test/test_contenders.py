@@ -1,6 +1,7 @@
 """Contenders: their list, the request for a release, and writes that only a holder can do."""
 from __future__ import annotations
 
+import array
 import asyncio
 import os
 import threading
@@ -104,6 +105,15 @@ class Writes(Case):
         held.release()
         with self.assertRaises(paddock.NotHeld):
             held.create(data)
+
+    def test_data_are_written_whole(self) -> None:
+        path, client = fresh("whole"), self.client()
+        with client.mutex(path) as held:
+            forged = f"{path}/_c_00000000-0000-0000-0000-000000000000-lock-0000000009"
+            numbers = array.array("i", [1, 2, 3])
+            held.create(forged, numbers)  # type: ignore[arg-type]
+            self.assertEqual(client.contenders(path, GENEROUS)[1].data, numbers.tobytes())
+            held.delete(forged)
 
     def test_a_loser_does_not(self) -> None:
         path, other = fresh("loser"), self.client()

@@ -45,6 +45,10 @@ class Errors(unittest.TestCase):
             gc.collect()
         unraisable.assert_not_called()
 
+    def test_what_fails_on_a_thread_of_the_binding_is_raised_by_the_caller(self) -> None:
+        with paddock.Client("127.0.0.1:2181") as client, self.assertRaises(ZeroDivisionError):
+            client._wait(client._blocking_steps(lambda: 1 // 0))
+
     def test_each_function_is_looked_up_at_the_import(self) -> None:
         """A finalizer that looks one up inside another look-up would wait for itself: cffi has a lock there."""
         self.assertIn("pdk_lock_free", dir(lib))

@@ -4,7 +4,8 @@ from __future__ import annotations
 import subprocess
 import threading
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import paddock
 from common import COMMAND, GENEROUS, HOSTS, Case, contenders, delete_holder, fresh, within
@@ -102,6 +103,48 @@ class Limits(Case):
         with self.assertRaises(paddock.InvalidArgument):
             paddock.Client("no-port")
 
+    def test_a_text_is_taken_whole_or_refused(self) -> None:
+        """The library reads up to a NUL: "/locks/a\\0b" would be another lock."""
+        client = self.client()
+        for wrong in ("/python/a\0b", "/python/a\udcff"):
+            makers: tuple[Callable[[str], object], ...] = (
+                client.mutex,
+                client.rwlock,
+                lambda path: client.mutex("/python/a", also=[path]),
+                lambda path: client.semaphore(path, 1),
+                client.leader,
+                client.barrier,
+                lambda path: client.double_barrier(path, 2),
+                lambda path: client.observe_leader(path, lambda identity, token: None),
+                lambda path: client.contenders(path, GENEROUS),
+                lambda path: client.once(path, key="a"),
+            )
+            for make in makers:
+                with self.assertRaises(paddock.InvalidPath):
+                    make(wrong)
+            with client.mutex(fresh("guard")) as held, self.assertRaises(paddock.InvalidPath):
+                held.create(wrong)
+            with self.assertRaises(paddock.InvalidArgument):
+                client.once("/python/a", key=wrong)
+            with self.assertRaises(paddock.InvalidArgument):
+                client.stats().text({"label": wrong})
+            clients: tuple[Callable[[], object], ...] = (
+                lambda: paddock.Client(wrong),
+                lambda: paddock.Client(HOSTS, label=wrong),
+                lambda: paddock.Client(HOSTS, auth=[("digest", wrong)]),
+                lambda: paddock.Client(HOSTS, acl=[("digest", wrong, 31)]),
+                lambda: paddock.Client(HOSTS, tls=paddock.TlsOptions("ca\0.pem", "cert.pem", "key.pem")),
+                lambda: paddock.Client(HOSTS, sasl=paddock.SaslOptions("DIGEST-MD5", wrong)),
+            )
+            for new in clients:
+                with self.assertRaises(paddock.InvalidArgument):
+                    new()
+
+    def test_a_wrong_type_is_an_error_of_the_caller(self) -> None:
+        """And not of a thread that is to answer the caller."""
+        with self.assertRaises((AttributeError, TypeError)):
+            self.client().contenders(5, GENEROUS)  # type: ignore[arg-type]
+
     def test_a_least_token_is_demanded(self) -> None:
         mutex = self.client().mutex(fresh("stale"), options=paddock.Options(min_token=1 << 60))
         with self.assertRaises(paddock.Stale):
@@ -140,6 +183,58 @@ class Context(Case):
         self.assertTrue(first.released)
         with self.assertRaises(paddock.NotHeld):
             permit.release()
+
+    def test_what_was_acquired_has_a_block(self) -> None:
+        path, client = fresh("block"), self.client()
+        mutex = client.mutex(path)
+        with mutex.acquire(GENEROUS) as held:
+            self.assertEqual(held.state, paddock.State.HELD)
+        self.assertTrue(held.released)
+        with self.assertRaises(ZeroDivisionError), mutex.acquire(GENEROUS):
+            self.assertEqual(1 // 0, 0)
+        with mutex.acquire(GENEROUS) as held:
+            held.release()
+        with self.assertRaises(paddock.Lost), mutex.acquire(GENEROUS):
+            delete_holder(path)
+        mutex.acquire(timeout=GENEROUS).release()
+
+    def test_a_block_may_end_in_another_thread(self) -> None:
+        """As that of a generator does, which a pool of threads runs step by step."""
+        path, client = fresh("moved"), self.client()
+        mutex = client.mutex(path)
+
+        def block() -> Iterator[paddock.Held]:
+            with mutex as held:
+                yield held
+
+        steps = block()
+        with ThreadPoolExecutor(1) as pool:
+            held = pool.submit(lambda: next(steps)).result()
+        waiter = threading.Thread(target=lambda: mutex.acquire(GENEROUS).release())
+        waiter.start()
+        within(lambda: contenders(path) == 2)
+        self.assertEqual(list(steps), [])
+        self.assertTrue(held.released)
+        waiter.join()
+
+    def test_a_block_in_another_thread_does_not_end_another_one(self) -> None:
+        lock = self.client().rwlock(fresh("readers")).reading()
+        inside = [lock.__enter__()]
+        with ThreadPoolExecutor(1) as pool:
+            inside.append(pool.submit(lock.__enter__).result())
+            with ThreadPoolExecutor(1) as third, self.assertRaises(paddock.NotHeld):
+                third.submit(lock.__exit__, None, None, None).result()
+            self.assertEqual([held.state for held in inside], [paddock.State.HELD] * 2)
+            pool.submit(lock.__exit__, None, None, None).result()
+        lock.__exit__(None, None, None)
+        self.assertEqual([held.released for held in inside], [True] * 2)
+
+    def test_a_thread_does_not_release_what_another_one_acquired(self) -> None:
+        lock = self.client().rwlock(fresh("others")).reading()
+        with lock.acquire(GENEROUS) as held:
+            with ThreadPoolExecutor(1) as pool, self.assertRaises(paddock.NotHeld):
+                pool.submit(lock.release).result()
+            self.assertEqual(held.state, paddock.State.HELD)
 
     def test_an_exception_releases_and_goes_on(self) -> None:
         mutex = self.client().mutex(fresh("exception"))
