@@ -181,7 +181,7 @@ class Client:
         self._on_session = on_session
         self._logger = logger
         self._security = tls, sasl
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()  # as all in this package: a handler of a signal may call what it interrupts
         self._driver: _Thread | _Loop | None = None
         self._closing = False
         self._held: set[Held] = set()

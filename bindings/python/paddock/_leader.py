@@ -68,7 +68,7 @@ class Leader:
             return int(lib.pdk_leader_new(out, pointer, encoded_path(path), mode, opts))
 
         options = None if identity is None else Options(data=identity.encode())
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._term: Term | None = None
         self._client = client
         self._object = LockObject(client, make, options)
@@ -98,20 +98,21 @@ class Leader:
         term.over.set()
 
     def _valid(self, term: Term) -> float:
+        """Without the guard, as _state(): a handler of a signal that interrupts this may wait for the thread that
+        dispatches, and that for the guard. What was read is of the term if that is the present one afterwards."""
         self._client._here()
-        with self._guard:
-            if term is not self._term:
-                return 0.0
-            valid = int(lib.pdk_lock_valid_ms(self._object.pointer))
-            return valid / 1000 if self._token() == term.token else 0.0
+        if term is not self._term:
+            return 0.0
+        valid = int(lib.pdk_lock_valid_ms(self._object.pointer))
+        return valid / 1000 if self._token() == term.token else 0.0
 
     def _state(self, term: Term) -> State:
         self._client._here()
-        with self._guard:
-            if term is not self._term:
-                return State.LOST if term.lost.is_set() else State.FREE
-            state = State(lib.pdk_lock_state(self._object.pointer))
-            return state if self._token() == term.token else State.LOST
+        state = State(lib.pdk_lock_state(self._object.pointer))
+        if self._token() == term.token:
+            return state
+        self._look()
+        return State.LOST if term.lost.is_set() else State.FREE
 
     def _lead(self, timeout: float | None) -> Steps[Term]:
         leader, limit = self._object.pointer, milliseconds(timeout)
@@ -252,7 +253,7 @@ class LeaderObserver:
     def __init__(self, client: Client, path: str, on_leader: OnLeader) -> None:
         self._client = client
         self._on_leader = on_leader
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         client._drive()
         number = new_number()
         _observers[number] = self

@@ -188,7 +188,7 @@ class Held:
         self._object = lock_object
         self._grant = grant
         self._on_lost, self._on_revoked = on_lost, on_revoked
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self.lost, self.revoked = threading.Event(), threading.Event()
         token, turn = ffi.new("int64_t *"), ffi.new("uint64_t *")
         lib.pdk_grant_token(grant, token, turn)
@@ -397,7 +397,7 @@ class _Request:
     def __init__(self, lock: Lock, timeout_ms: int, on_lost: Callback, on_revoked: Callback) -> None:
         self._object = lock._object
         self._on_lost, self._on_revoked = on_lost, on_revoked
-        self._guard = threading.Lock()  # end() is for any thread, _complete() for the one that dispatches
+        self._guard = threading.RLock()  # end() is for any thread, _complete() for the one that dispatches
         self._ended = False
         self._held: Held | None = None
         self._out = ffi.new("pdk_grant **")
@@ -448,7 +448,7 @@ class _Owned:
     """What each thread and task has of a lock, in its order."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._entries: list[tuple[weakref.ref[object], Held]] = []
 
     def add(self, held: Held) -> None:

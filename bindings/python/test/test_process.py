@@ -99,6 +99,24 @@ class Signals(Case):
             barrier.wait()
         barrier.remove(GENEROUS)
 
+    def test_a_handler_may_call_what_it_interrupts(self) -> None:
+        """A handler runs between two steps of the main thread, also where that has taken a guard."""
+        client = self.client()
+        mutex, leader = client.mutex(fresh("handler")), client.leader(fresh("handler"))
+        held = mutex.acquire(GENEROUS)
+        term = leader.lead(GENEROUS)
+
+        def end(*_: object) -> None:
+            leader.resign()
+            mutex.release()
+
+        before = signal.signal(signal.SIGUSR1, end)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        with client._guard, held._guard, mutex._acquired._guard:
+            signal.raise_signal(signal.SIGUSR1)
+        self.assertEqual((held.state, term.state), (paddock.State.FREE, paddock.State.FREE))
+        self.assertFalse(held.lost.is_set() or term.lost.is_set())
+
 
 class Ends(Case):
     def test_the_interpreter_closes_what_is_left(self) -> None:
