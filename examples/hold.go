@@ -4,8 +4,8 @@
 //
 //	go run hold.go PATH...
 //
-// The locks are requested at once. Each has a goroutine, whose context ends when the lock is in doubt. PADDOCK_HOSTS has
-// the ensemble. Exit status: 0 all work was done, 1 a lock was not granted within 5 seconds, or was lost.
+// The locks are requested at once. Each has a goroutine, whose context ends when the lock is in doubt. PADDOCK_HOSTS
+// says where. Exit status: 0 all work was done, 1 a lock was not granted within 5 seconds, or was lost.
 package main
 
 import (
@@ -58,8 +58,7 @@ func (h *holder) say(r request) {
 func (h *holder) run(paths []string) bool {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	cancels := map[int]context.CancelFunc{} // of the locks that are, or were, held
-	done := true
+	cancels, done := map[int]context.CancelFunc{}, true // of the locks that are, or were, held
 	for id, path := range paths {
 		go h.say(request{id, "lock", path, 5})
 	}
@@ -94,6 +93,9 @@ func (h *holder) run(paths []string) bool {
 			left--
 		case "error":
 			fmt.Fprintln(os.Stderr, "hold.go:", e.Message)
+			if e.ID < 0 { // a request was not understood: it has no end
+				return false
+			}
 		}
 	}
 	return done
@@ -112,8 +114,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hold.go: cannot start", paddock)
 		os.Exit(1)
 	}
-	h := &holder{requests: json.NewEncoder(input), events: json.NewDecoder(output)}
-	done := h.run(os.Args[1:])
+	done := (&holder{requests: json.NewEncoder(input), events: json.NewDecoder(output)}).run(os.Args[1:])
 	input.Close() // the end of its input ends the process, which releases what it holds
 	if process.Wait() != nil || !done {
 		os.Exit(1)

@@ -13,7 +13,7 @@ events=${HOLD[0]} requests=${HOLD[1]} holder=$HOLD_PID
 
 # text NAME, number NAME: a member of the event in $line. In a string of JSON the quotes of other words are escaped, so
 # the pattern finds members only.
-text() { [[ $line =~ \"$1\":\"([^\"]*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"; }
+text() { [[ $line =~ \"$1\":\"(([^\"\\]|\\.)*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"; }
 number() { [[ $line =~ \"$1\":(-?[0-9]+) ]] && printf '%s' "${BASH_REMATCH[1]}"; }
 
 say() { printf '%s\n' "$1" >&"$requests"; }
@@ -67,7 +67,10 @@ while ((left > 0)) && IFS= read -r line <&"$events"; do
         echo "${paths[id]}: $(text error)"
         left=$((left - 1)) status=1
         ;;
-    error) echo "hold.sh: $(text message)" >&2 ;;
+    error)
+        echo "hold.sh: $(text message)" >&2
+        [[ -n $id ]] || break # a request was not understood, as of a path with a tab: it has no end
+        ;;
     esac
 done
 
