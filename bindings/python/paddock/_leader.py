@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any
 
 from ._client import Client, Steps
 from ._errors import Cancelled, Error, Lost
 from ._library import (
+    FOREVER,
     call_back,
     callback,
     encoded_path,
@@ -70,6 +72,7 @@ class Leader:
         options = None if identity is None else Options(data=identity.encode())
         self._guard = threading.RLock()
         self._term: Term | None = None
+        self._endless: Future[Any] | None = None
         self._client = client
         self._object = LockObject(client, make, options)
         self._object.on_event = weakref.WeakMethod(self._look)
@@ -114,15 +117,28 @@ class Leader:
         self._look()
         return State.LOST if term.lost.is_set() else State.FREE
 
+    def _awaited(self, limit: int) -> Future[Any]:
+        """A wait for a term. One without a limit is shared: interrupted, it goes on, and the next call needs no thread
+        more."""
+        leader = self._object.pointer
+
+        def begin() -> Future[Any]:
+            return self._client._blocking(lambda: int(lib.pdk_leader_wait(leader, limit)), self._object.incident)
+
+        if limit != FOREVER:
+            return begin()
+        with self._guard:
+            if self._endless is None or self._endless.done():
+                self._endless = begin()
+            return self._endless
+
     def _lead(self, timeout: float | None) -> Steps[Term]:
         leader, limit = self._object.pointer, milliseconds(timeout)
         code = lib.pdk_leader_start(leader)
         if code != 0:
             raise error(code, self._object.incident())
         while True:
-            code, incident = yield self._client._blocking(
-                lambda: int(lib.pdk_leader_wait(leader, limit)), self._object.incident
-            )
+            code, incident = yield self._awaited(limit)
             if code != 0:
                 raise error(code, incident)
             self._look()
@@ -171,6 +187,7 @@ class Leader:
         self._look()
         number, argument = expect(complete)
         with self._guard:
+            self._endless = None  # it ends with PDK_ECANCELED; a wait after a new start is another one
             code = lib.pdk_leader_resign_async(self._object.pointer, on_outcome, argument)
             if code == 0 and self._term is not None:
                 self._end(self._term, lost=False)
@@ -195,6 +212,7 @@ class Leader:
         try:
             term = yield from self._lead(None)
         except BaseException:
+            self._endless = None
             lib.pdk_leader_resign_async(self._object.pointer, ffi.NULL, ffi.NULL)
             raise
         self._entered = term

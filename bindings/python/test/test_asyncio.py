@@ -89,6 +89,21 @@ class Async(unittest.IsolatedAsyncioTestCase):
             async with client.mutex(fresh("thread")) as held:
                 self.assertGreater(held.valid, 0.0)
 
+    async def test_a_candidate_that_gives_up_often_leaves_one_thread(self) -> None:
+        path = fresh("candidate")
+        async with paddock.Client(HOSTS) as client, client.leader(path):
+            candidate = client.leader(path)
+            before = threading.active_count()
+            for _ in range(10):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(candidate.lead_async(), 0.01)
+            self.assertLessEqual(threading.active_count(), before + 1)
+            for _ in range(5):
+                await candidate.resign_async()
+                with self.assertRaises(asyncio.TimeoutError):  # and not Cancelled
+                    await asyncio.wait_for(candidate.lead_async(), 0.01)
+            await candidate.resign_async()
+
     async def test_the_other_recipes_have_tasks(self) -> None:
         async with paddock.Client(HOSTS) as client:
             async with client.leader(fresh("leader")) as term:
