@@ -12,7 +12,7 @@ The library is libpaddock.so, or the file that PADDOCK_LIBRARY of the environmen
 """
 from ._barrier import Barrier, DoubleBarrier
 from ._client import Client, SessionState
-from ._contenders import Contender
+from ._contenders import Contender, Mode
 from ._errors import (
     Access,
     AuthFailed,
@@ -89,6 +89,7 @@ __all__ = [
     "Lock",
     "Lost",
     "Mixed",
+    "Mode",
     "Mutex",
     "NoMemory",
     "NotFound",

@@ -429,8 +429,9 @@ class Client:
         return contenders(self, path, timeout)
 
     def contenders(self, path: str, timeout: float | None = None) -> list[Contender]:
-        """The contenders of the lock at PATH in their order, holders and waiters; a path that does not exist has none.
-        TIMEOUT in seconds. TimedOut, Access, InvalidPath."""
+        """The contenders of the lock at PATH in their order, holders and waiters, and then other nodes, whose mode is
+        NONE. A path that does not exist has none. Those of a semaphore are at PATH/leases. TIMEOUT in seconds.
+        TimedOut, Access, InvalidPath."""
         return self._wait(self._contenders(path, timeout))
 
     async def contenders_async(self, path: str, timeout: float | None = None) -> list[Contender]:

@@ -2,6 +2,7 @@
 """The contenders of a path: its holders and waiters."""
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,17 @@ from ._client import Client, Steps
 from ._library import encoded_path, error, ffi, lib, milliseconds, text_of
 
 _ALL = (1 << 8 * ffi.sizeof("size_t")) - 1
+
+
+class Mode(enum.IntEnum):
+    """How a contender holds the lock, by its node's name. NONE: no lock library could have created the node, and it
+    blocks nobody."""
+
+    EXCLUSIVE = 0
+    READ = 1
+    WRITE = 2
+    NONE = 3
+    PERMIT = 4
 
 
 @dataclass(frozen=True)
@@ -21,7 +33,9 @@ class Contender:
 
     #: The name of its node.
     node: str
-    #: Does it hold the lock, or is about to? Else it waits.
+    #: How it holds the lock, or waits for it.
+    mode: Mode
+    #: Does it hold the lock, or is about to? Else it waits, or its mode is NONE.
     holds: bool
     #: The token of the grant that it has or will have; 0: the ACL does not permit to look at it.
     token: int
@@ -80,6 +94,7 @@ def _contender(client: Client, listed: Any, index: int) -> Contender:
     data = lib.pdk_contender_data(listed, index, size)
     return Contender(
         node=text(lib.PDK_CONTENDER_NAME),
+        mode=Mode(number(lib.PDK_CONTENDER_MODE)),
         holds=bool(lib.pdk_contender_holds(listed, index)),
         token=number(lib.PDK_CONTENDER_TOKEN),
         session=number(lib.PDK_CONTENDER_SESSION),

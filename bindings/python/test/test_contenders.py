@@ -22,6 +22,7 @@ class Contenders(Case):
         within(lambda: contenders(path) == 2)
         first, second = client.contenders(path, GENEROUS)
         self.assertEqual((first.holds, second.holds), (True, False))
+        self.assertEqual((first.mode, second.mode), (paddock.Mode.EXCLUSIVE, paddock.Mode.EXCLUSIVE))
         self.assertEqual((first.node, first.token), (held.node, held.token))
         self.assertEqual((first.label, first.pid, first.session), ("first", os.getpid(), client.session_id))
         self.assertLess(first.token, second.token)
@@ -34,6 +35,18 @@ class Contenders(Case):
             first.revoke(GENEROUS)
         with self.assertRaises(paddock.InvalidPath):
             client.contenders("relative", GENEROUS)
+
+    def test_each_has_its_mode(self) -> None:
+        path, client = fresh("modes"), self.client()
+        rwlock, semaphore = client.rwlock(f"{path}-rw"), client.semaphore(f"{path}-s", 2)
+        with rwlock.reading(), semaphore.permits():
+            self.assertEqual([each.mode for each in client.contenders(f"{path}-rw")], [paddock.Mode.READ])
+            (permit,) = client.contenders(f"{path}-s/leases")
+            self.assertEqual((permit.mode, permit.holds), (paddock.Mode.PERMIT, True))
+            for each in client.contenders(f"{path}-s"):  # the semaphore's own nodes
+                self.assertEqual((each.mode, each.holds), (paddock.Mode.NONE, False))
+        with rwlock.writing():
+            self.assertEqual([each.mode for each in client.contenders(f"{path}-rw")], [paddock.Mode.WRITE])
 
     def test_a_holder_is_asked_to_release(self) -> None:
         path, client = fresh("asked"), self.client(timeout=2.0)
