@@ -198,7 +198,8 @@ class Client:
                 lib.pdk_client_options_set_clock(options, milliseconds(tick), milliseconds(margin)), "tick or margin"
             )
             for scheme, credentials in auth:
-                self._demand(lib.pdk_client_options_add_auth(options, encoded(scheme, "a scheme"), encoded(credentials, "auth")), "auth")
+                add = lib.pdk_client_options_add_auth
+                self._demand(add(options, encoded(scheme, "a scheme"), encoded(credentials, "auth")), "auth")
             for scheme, identity, permissions in acl:
                 add = lib.pdk_client_options_add_acl
                 self._demand(add(options, encoded(scheme, "a scheme"), encoded(identity, "acl"), permissions), "acl")
