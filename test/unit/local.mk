@@ -1,12 +1,14 @@
 unit_programs = \
-	%D%/census %D%/check %D%/child %D%/code %D%/error %D%/events %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
-	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/runs %D%/stats %D%/timers %D%/waits
+	%D%/census %D%/check %D%/child %D%/code %D%/contract %D%/error %D%/events %D%/frame %D%/hold %D%/host \
+	%D%/identity %D%/index %D%/leave %D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay \
+	%D%/retry %D%/rule %D%/runs %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
 	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
 %C%_events_SOURCES = %D%/test_events.c
 %C%_check_SOURCES = %D%/test_check.c
 %C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/page.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
+%C%_contract_SOURCES = %D%/test_contract.c
 %C%_error_SOURCES = %D%/test_error.c
 %C%_frame_SOURCES = %D%/test_frame.c
 %C%_hold_SOURCES = %D%/test_hold.c
