@@ -499,4 +499,4 @@ class Client:
 def _close_all() -> None:
     for client in list(_clients.values()):
         if client._pid == os.getpid() and client._client != ffi.NULL:
-            call_back(client.close)
+            client.close()

@@ -15,6 +15,7 @@ from ._library import (
     FOREVER,
     call_back,
     callback,
+    encoded,
     encoded_path,
     error,
     expect,
@@ -69,7 +70,7 @@ class Leader:
         def make(out: Any, pointer: Any, opts: Any) -> int:
             return int(lib.pdk_leader_new(out, pointer, encoded_path(path), mode, opts))
 
-        options = None if identity is None else Options(data=identity.encode())
+        options = None if identity is None else Options(data=encoded(identity, "an identity"))
         self._guard = threading.RLock()
         self._term: Term | None = None
         self._endless: Future[Any] | None = None

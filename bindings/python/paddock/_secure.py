@@ -86,7 +86,7 @@ def _on_secret(buffer: Any, size: int, argument: Any) -> int:
 
     def ask() -> None:
         if options is not None and options.password is not None:
-            secrets.append(options.password().encode())
+            secrets.append(encoded(options.password(), "a password"))
 
     call_back(ask)
     if not secrets or len(secrets[0]) >= size:

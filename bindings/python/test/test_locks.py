@@ -127,6 +127,8 @@ class Limits(Case):
             with self.assertRaises(paddock.InvalidArgument):
                 client.once("/python/a", key=wrong)
             with self.assertRaises(paddock.InvalidArgument):
+                client.leader("/python/a", identity=wrong)
+            with self.assertRaises(paddock.InvalidArgument):
                 client.stats().text({"label": wrong})
             clients: tuple[Callable[[], object], ...] = (
                 lambda: paddock.Client(wrong),
